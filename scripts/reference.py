@@ -67,7 +67,7 @@ These are thrown by every function that takes arrays:
 | `Error` | a result that the memory of the host does not hold (`DeviceError` on a GPU) |""".split("\n")
 
 # Classes whose public methods have entries, too.
-CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope"}
+CLASSES = {"Dataset", "Iterator", "Position", "Sample", "Example", "ImageFolder", "Scope", "Tokenizer"}
 
 # Classes that have an entry, without their methods: the modules.
 MODULE_CLASSES = {
@@ -237,7 +237,7 @@ def declare(text, body, scope, comment, header, entries, options):
 
 def returned(kind):
     """The type of a result as a reader writes it."""
-    kind = re.sub(r"^requires\b.*[)>] (?=\w)|^[^<]*> |^template <[^<>]*> |NAX_ENGINE_HERE |\b(?:typename|inline|const|constexpr)\b |&|\bnax::|\bstd::(?=u?int\d)", "", kind).strip()
+    kind = re.sub(r"^requires\b.*[)>] (?=\w)|^[^<]*> |^template <[^<>]*> |NAX_ENGINE_HERE |\b(?:typename|inline|static|const|constexpr)\b |&|\bnax::|\bstd::(?=u?int\d)", "", kind).strip()
     return "" if re.search(r"\bauto\b|\bvoid\b|decltype|detail::|requires", kind) else kind
 
 

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <nax/data/tokenizer.hpp>
 #include <nax/interpolate.hpp>
+#include <nax/io/json.hpp>
 #include <nax/io/onnx.hpp>
+#include <nax/io/save_c.hpp>
 #include <nax/io/stablehlo.hpp>
 #include <nax/mcmc.hpp>
 #include <nax/signal.hpp>

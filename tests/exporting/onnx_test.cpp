@@ -173,6 +173,43 @@ TEST(SaveOnnx, NetworksAreNodesAndInitializers) {
   EXPECT_LT(max(abs(model.run(x) - net(x))).item(), 1e-6f);
 }
 
+// Larger weights go to a file beside the model; others stay.
+TEST(SaveOnnx, WeightsLieOutside) {
+  const File file;
+  const nets::Mlp net;
+  io::save_onnx(file.path, net, draw(2, {3, 8}), {.inside_bytes = 100});
+  const std::string data = file.path + ".data";
+  const io::Bytes bytes = io::detail::read_file("test", file.path),
+                  weights = io::detail::read_file("test", data);
+  const Fields graph(Fields(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())).text(7));
+  int outside = 0;
+  for (const std::string& text : graph.all(5)) {
+    const Fields tensor(text);
+    if (tensor.text(8) != "a.w") {
+      outside += tensor.texts.count(9) == 0;
+      continue;
+    }
+    ASSERT_EQ(tensor.texts.count(9), 0u);
+    EXPECT_EQ(tensor.integers(14).at(0), 1);
+    std::map<std::string, std::string> entries;
+    for (const std::string& entry : tensor.all(13)) entries[Fields(entry).text(1)] = Fields(entry).text(2);
+    EXPECT_EQ(entries["location"], std::filesystem::path(data).filename());
+    EXPECT_EQ(entries["length"], std::to_string(8 * 16 * 4));
+    std::vector<float> found(8 * 16);
+    std::memcpy(found.data(), weights.data() + std::stoul(entries["offset"]), found.size() * 4);
+    EXPECT_TRUE(array_equal(array(found).reshape({8, 16}), net.a.w));
+  }
+  EXPECT_EQ(outside, 1);  // b.w; biases are short
+  std::filesystem::remove(data);
+}
+
+// A loop of many turns is a node, whose body is a graph of its own; weights stay outside of it.
+TEST(SaveOnnx, LoopsAreNodes) {
+  EXPECT_EQ(types_of(nets::Lstm(), draw(4, {40, 2, 5})),
+            (Types{"Reshape", "MatMul", "Reshape", "Loop", "Reshape", "Identity"}));
+  EXPECT_GT(types_of(nets::Lstm(), draw(4, {31, 2, 5})).size(), 31u);
+}
+
 TEST(SaveOnnx, ViewsAndSumsCompute) {
   const A x = draw(3, {4, 6});
   const auto check = [&](const auto& f) {

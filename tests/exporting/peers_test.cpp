@@ -6,14 +6,11 @@
 #include <nax/io/stablehlo.hpp>
 #include <nax/nax.hpp>
 
-#include "exporting/nets.hpp"
+#include "exporting/functions.hpp"
 
 // ONNX Runtime and XLA compute from files what nax does, to 1e-5.
 namespace peers_test {
 using namespace nax;
-using nets::A;
-using nets::draw;
-using I = Array<int>;
 
 // Writes functions of arrays to a folder, as .onnx, .mlir and, for what goes in and comes out, .npz.
 class Folder {
@@ -48,138 +45,14 @@ class Folder {
   int count_ = 0;
 };
 
-template <class E>
-auto whole(const E& e) {
-  return Array<typename E::value_type>(e);
-}
-#define OF_X(name, e) \
-  folder.add(         \
-      name, [](const A& x) { return whole(e); }, draw(1, {4, 6}))
-
-void add_nets(Folder& folder) {
-  folder.add("mlp", nets::Mlp(), draw(2, {3, 8}));
-  folder.add("resnet", nets::ResNet(), draw(3, {2, 32, 32, 3}));
-  const I ids = (arange<int>(14) * 7 % 50).reshape({2, 7});
-  folder.add("encoder", nets::Encoder(), ids, Array<bool>((arange<int>(14) % 5 != 3).reshape({2, 7})));
-  folder.add("lstm", nets::Lstm(), draw(4, {9, 2, 5}));
-}
-void add_functions(Folder& folder) {
-  OF_X("hyperbolic", tanh(x) + sinh(x) * cosh(x) - arctan(x) + sin(x) * cos(x) + expm1(x));
-  OF_X("logarithms", log(abs(x) + 1) + log2(exp(x)) + log1p(square(x)) + sqrt(abs(x)) + cbrt(x));
-  OF_X("rounded", floor(x) + ceil(2 * x) - trunc(3 * x) + rint(4 * x) + sign(x));
-  OF_X("activations", nn::silu(x) + nn::softplus(x) + nn::elu(x) + nn::selu(x) + nn::relu6(x) + nn::gelu(x) +
-                          nn::leaky_relu(x) + nn::hard_tanh(x) + nn::log_sigmoid(x));
-  OF_X("powers", power(abs(x), 2.5f) + power(x, 3) + 1 / (2 + square(x)) + exp2(x));
-  OF_X("erfs", special::erf(x) + special::erfc(x) * special::ndtr(x));
-  OF_X("where", where(logical_and(x > 0, x < 1), x, 2 * x));
-  OF_X("truths", logical_or(!(x > 0), isnan(x)));
-  OF_X("integers", remainder(x, 2.f) + x.astype<int>().astype<float>());
-  OF_X("halves", (x.astype<half>() * half(3)).astype<float>());
-  OF_X("doubles", x.astype<double>() * 3);
-  folder.add(
-      "whole_numbers", [](const I& i) { return I(i * 3 - abs(i) + maximum(i, 2)); }, I{-2, 0, 5});
-  folder.add(
-      "broadcast", [](const A& x, const A& y) { return A(maximum(x, y) * hypot(x, y) + fmod(x, y)); },
-      draw(1, {4, 6}), draw(2, {6}));
-}
-void add_shapes(Folder& folder) {
-  OF_X("slice", x(slice(1, 3), slice(0, 6, 2)));
-  OF_X("odd_slice", x(slice(0, 4), slice(1, 6, 3)));
-  OF_X("flip", flip(x));
-  OF_X("roll", roll(x, 2, {.axis = 1}));
-  OF_X("join", concatenate({x, A(2 * x)}, {.axis = 1}));
-  OF_X("stack", stack({x, A(x + 1)}, {.axis = 1}));
-  OF_X("pad", pad(x, {{1, 2}, {0, 3}}));
-  OF_X("tile", tile(x, {2, 3}));
-  OF_X("repeat", repeat(x, 3, {.axis = 1}));
-  OF_X("diagonal", diagonal(x));
-  OF_X("tril", tril(x));
-  OF_X("swap", swapaxes(x.reshape({2, 2, 6}), 0, 2));
-  OF_X("apart", x.reshape({4, 1, 6}) - x.reshape({1, 4, 6}));
-  OF_X("set", x.at(slice(1, 3), slice(0, 6, 2)).set(7.f));
-  OF_X("add", x.at(I{0, 2, 0}).add(1.f));
-  OF_X("take", take(x, I{2, 0, -1}, {.axis = 1}));
-  OF_X("pairs", x(I{0, 1, 3}, I{5, 2, -2}));
-  OF_X("along", take_along_axis(x, argsort(x, {.axis = 1}), {.axis = 1}));
-  folder.add(
-      "given_rows", [](const A& x, const I& i) { return A(x(i)); }, draw(1, {4, 6}), I{0, -1, 3});
-  folder.add(
-      "given_sums", [](const A& x, const I& i) { return A(x.at(i).add(3.f)); }, draw(1, {4, 6}), I{0, -1, 0});
-  folder.add(
-      "clipped", [](const A& x, const I& i) { return A(take(x, i, {.axis = 1, .mode = "clip"})); },
-      draw(1, {4, 6}), I{0, -1, 9});
-}
-void add_sums(Folder& folder) {
-  OF_X("sum", sum(x, {.axis = 0}) * sum(x));
-  OF_X("prod", prod(x, {.axis = 1}));
-  OF_X("extrema", max(x, {.axis = 1}) - min(x));
-  OF_X("moments", mean(x, {.axis = 0}) + var(x, {.axis = 0}));
-  OF_X("any", any(x > 1, {.axis = 0}));
-  OF_X("logsumexp", logsumexp(x, {.axis = 1}));
-  OF_X("argmax", argmax(x, {.axis = 1}));
-  OF_X("argmin", argmin(x, {.axis = 0}));
-  OF_X("cumsum", cumsum(x, {.axis = 1}));
-  OF_X("sort", sort(x, {.axis = 0}));
-  OF_X("top", lax::top_k(x, 3).values);
-  OF_X("softmax", nn::softmax(x) * nn::log_softmax(x));
-  OF_X("norms", nn::rms_norm(x, ones<float>({6})) + nn::layer_norm(x, ones<float>({6}), ones<float>({6})));
-  OF_X("products", einsum("bij,bkj->kbi", x.reshape({2, 2, 6}), x.reshape({2, 2, 6})));
-  OF_X("product_sum", einsum("ij,ij->", x, x));
-  OF_X("vmap", vmap([](const A& y) { return A(nn::softmax(y) * sum(y)); })(x));
-}
-template <class Options>
-void add_conv(Folder& folder, const char* name, const Shape& x, const Shape& w, const Options& options) {
-  folder.add(
-      name, [=](const A& a) { return nn::conv(a, draw(6, w), options); }, draw(5, x));
-}
-void add_windows(Folder& folder) {
-  const Shape image = {2, 9, 8, 4};
-  using Conv = nn::ConvOptions;
-  add_conv(folder, "conv_strided", image, {3, 3, 4, 6}, Conv{.strides = {2, 3}, .padding = "VALID"});
-  add_conv(folder, "conv_dilated", image, {3, 3, 4, 6}, Conv{.kernel_dilation = {2, 2}});
-  add_conv(folder, "conv_groups", image, {3, 3, 2, 6}, Conv{.feature_group_count = 2});
-  add_conv(folder, "conv_line", {2, 11, 4}, {3, 4, 5}, Conv{.strides = {2}});
-  add_conv(folder, "conv_volume", {1, 5, 4, 6, 2}, {2, 2, 3, 2, 3}, Conv{});
-  for (const std::int64_t extent : {1, 2, 3, 4})
-    folder.add(
-        "conv_transpose_" + std::to_string(extent),
-        [=](const A& a) {
-          return nn::conv_transpose(a, draw(7, {extent, extent, 4, 5}), {.strides = {2, 2}});
-        },
-        draw(5, image));
-  folder.add(
-      "max_pool",
-      [](const A& a) {
-        return nn::max_pool(a, {3, 3}, {.strides = {2, 2}, .padding = "SAME"});
-      },
-      draw(5, image));
-  folder.add(
-      "min_pool",
-      [](const A& a) {
-        return nn::min_pool(a, {2, 2}, {.strides = {2, 2}});
-      },
-      draw(5, image));
-  folder.add(
-      "avg_pool",
-      [](const A& a) {
-        return nn::avg_pool(a, {3, 3}, {.strides = {2, 2}, .padding = "SAME", .count_include_pad = false});
-      },
-      draw(5, image));
-}
-
 TEST(Exporting, PeersComputeTheFiles) {
   Folder folder;
-  add_nets(folder);
-  add_functions(folder);
-  add_shapes(folder);
-  add_sums(folder);
-  add_windows(folder);
+  exported::add_all(folder);
   const std::string onnx = folder.run("onnxruntime", "run_onnx.py"),
                     xla = folder.run("jax", "run_stablehlo.py");
   EXPECT_TRUE(onnx.empty() || onnx == "skipped") << onnx;
   EXPECT_TRUE(xla.empty() || xla == "skipped") << xla;
   if (onnx == "skipped" && xla == "skipped") GTEST_SKIP() << "Python has neither onnxruntime nor jax";
 }
-#undef OF_X
 
 }  // namespace peers_test

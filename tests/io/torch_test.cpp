@@ -5,6 +5,8 @@
 #include <nax/io/torch.hpp>
 #include <nax/nax.hpp>
 
+#include "support/text_of.hpp"
+
 // Modules filled from files as PyTorch names and lays out parameters compute what its formulas say.
 namespace torch_test {
 using namespace nax;
@@ -265,6 +267,33 @@ TEST(LoadTorch, RefusesWhatDoesNotFit) {
   EXPECT_EQ(report.left, std::vector<std::string>{"head.weight"});
   nn::RMSNorm<float> other = nn::RMSNorm<float>::make({2});
   EXPECT_FALSE(error_of([&] { io::load_torch(file.path, other, {.strict = false}); }).empty());
+}
+
+struct WithHead {
+  Mlp body = mlp();
+  nn::Linear<float> head = nn::Linear<float>::make(random::key(9), {.in = 3, .out = 2});
+};
+TEST(LoadTorch, ModulesThatTheFileLacksAreNamed) {
+  const File file(mlp_state());
+  WithHead net;
+  const A before = net.head.w;
+  const auto named = io::TorchNames::matching({{"^", "body."}});
+  EXPECT_TRUE(says(error_of([&] { io::load_torch(file.path, net, {.strict = false, .rename = named}); }),
+                   "has nothing of head, which is not among .without"));
+  const auto report = io::load_torch(file.path, net, {.strict = false, .without = {"head"}, .rename = named});
+  EXPECT_EQ(report.missing, (std::vector<std::string>{"head.w", "head.b"}));
+  EXPECT_TRUE(array_equal(net.head.w, before));
+  expect_close(net.body.layers[0].w, transpose(mlp_state().at("layers.0.weight")));
+}
+TEST(LoadTorch, RegularExpressionsRename) {
+  const auto names =
+      io::TorchNames::matching({{R"(^encoder\.block(\d+)\.)", "layers.$1."}, {"gamma$", "weight"}});
+  EXPECT_EQ(names("encoder.block12.norm.gamma"), "layers.12.norm.weight");
+  EXPECT_EQ(names("decoder.block1.gammas"), "decoder.block1.gammas");
+  EXPECT_TRUE(says(text_of<ValueError>([&] {
+                     io::TorchNames::matching({{"(", ""}});
+                   }),
+                   "load_torch: .rename: no regular expression: (: "));
 }
 
 TEST(LoadTorch, CastsHalves) {

@@ -27,7 +27,7 @@ THROWING |= {room: {room} for room in ("linalg", "fft", "lax", "nn", "special", 
 THROWING |= {"numpy_elementwise": {"numpy/elementwise"}, "transform": {"transform", "parallel"}, "data": {"data", "storage", "image"}}
 # Functions that throw nothing: their names are passed to maps over one tree, or are those of others.
 SAFE = {"optim::scale", "optim::clip", "optim::clip_by_block_rms", "optim::set_to_zero", "optim::apply_if_finite", "optim::centralize", "optim::zero_nans",
-        "data::Dataset::size", "data::interleave"}
+        "data::Dataset::size", "data::interleave", "data::Tokenizer::id", "data::Tokenizer::size"}
 # Names that are labels: of fingerprints, of threads, of measured spans.
 LABELS = re.compile(r'\b(?:add|stage_label|name_thread)\("\w+"|Span \w+\([^)]*\)')
 ERRORS = re.compile(r"\b[Tt]hrows?\b|Error\b|\brefuse|\berrors?\b|not compile\b")

@@ -14,22 +14,34 @@ namespace io::detail {
 class OnnxWriter {
  public:
   OnnxWriter(const Graph& graph, const SaveOnnxOptions& options)
-      : graph_(graph), options_(options), names_(graph.nodes.size()) {}
+      : graph_(graph),
+        options_(options),
+        names_(graph.nodes.size()),
+        live_(graph.live()),
+        homes_(graph.homes()) {}
 
-  std::string model() {
+  // Weights that lie outside, in the file that is called `data_file` there.
+  const std::string& data() const { return data_; }
+  std::string model(const std::string& data_file) {
+    data_file_ = data_file;
+    std::size_t bytes = 0;
+    for (const int at : live_)
+      if (graph_[at].kind == NodeKind::constant)
+        bytes += static_cast<std::size_t>(elements_of(graph_[at].shape)) * dtype_size(graph_[at].dtype);
+    outside_ = bytes > options_.inside_bytes;
     name_all("inputs", options_.inputs, graph_.arguments.size());
     name_all("outputs", options_.outputs, graph_.results.size());
     for (std::size_t i = 0; i < graph_.arguments.size(); ++i) {
       name(graph_.arguments[i]) = given(options_.inputs, i, 'x');
       body_.message(11, value_info(name(graph_.arguments[i]), graph_[graph_.arguments[i]]));
     }
-    for (const int at : graph_.live()) write(at);
+    write_home(-1);
     for (std::size_t i = 0; i < graph_.results.size(); ++i) {
       const std::string to = given(options_.outputs, i, 'y');
       add("Identity", {name(graph_.results[i])}, to);
       body_.message(12, value_info(to, graph_[graph_.results[i]]));
     }
-    body_.text(2, options_.name);
+    body_.text(2, options_.name).append(initializers_);
     Message opset;
     opset.text(1, "").number(2, 17);
     Message all;
@@ -109,8 +121,19 @@ class OnnxWriter {
     for (const std::int64_t extent : shape) tensor.number(1, extent);
     tensor.number(2, type_number(dtype)).text(8, made);
     const std::size_t bytes = static_cast<std::size_t>(elements_of(shape)) * dtype_size(dtype);
-    tensor.text(9, {static_cast<const char*>(data), bytes});
-    body_.message(5, tensor);
+    if (outside_ && bytes > 64) {
+      data_.resize((data_.size() + 63) / 64 * 64);
+      const auto entry = [&](const char* key, const std::string& value) {
+        tensor.message(13, std::move(Message().text(1, key).text(2, value)));
+      };
+      entry("location", data_file_), entry("offset", std::to_string(data_.size()));
+      entry("length", std::to_string(bytes));
+      tensor.number(14, 1);
+      data_.append(static_cast<const char*>(data), bytes);
+    } else {
+      tensor.text(9, {static_cast<const char*>(data), bytes});
+    }
+    initializers_.message(5, tensor);
     return made;
   }
   std::string integers(const std::vector<std::int64_t>& list) {
@@ -170,8 +193,19 @@ class OnnxWriter {
     };
     return types[static_cast<int>(kind)];
   }
+  // The nodes of a loop's body, or those outside loops.
+  void write_home(std::int64_t loop) {
+    for (const int at : live_)
+      if (homes_[static_cast<std::size_t>(at)] == loop) write(at);
+  }
   void write(int at) {
     const Node& node = graph_[at];
+    if (node.kind == NodeKind::parameter) return;
+    if (node.kind == NodeKind::loop) return loop(at);
+    if (node.kind == NodeKind::part) {
+      name(at) = loops_.at(node.inputs[0])[static_cast<std::size_t>(node.numbers[0])];
+      return;
+    }
     std::vector<std::string> x;
     for (const int input : node.inputs) x.push_back(name(input));
     if (node.kind != NodeKind::argument)
@@ -256,9 +290,63 @@ class OnnxWriter {
         NAX_ELEMENTWISE_NODES(NAX_NODE)
 #undef NAX_NODE
       case NodeKind::argument:
+      case NodeKind::parameter:
+      case NodeKind::loop:
+      case NodeKind::part:
         break;
     }
     return {};
+  }
+  std::string scalar(std::int64_t x) { return initializer("number", DType::int64, {}, &x); }
+  // A Loop, whose body reads arrays from around it.
+  void loop(int at) {
+    const Node& own = graph_[at];
+    const LoopNumbers by{own.numbers.data()};
+    const std::size_t carries = by.carries(), next = carries + by.rows();
+    Message outer = std::exchange(body_, Message());
+    const auto take = [&](const std::string& input, DType dtype, const Dims& shape) {
+      body_.message(11, value_info(input, {NodeKind::parameter, {}, dtype, shape}));
+      return input;
+    };
+    const auto give = [&](const std::string& from, DType dtype, const Dims& shape) {
+      body_.message(12, value_info(add("Identity", {from}), {NodeKind::parameter, {}, dtype, shape}));
+    };
+    const auto input = [&](std::size_t i) -> const Node& { return graph_[own.inputs[i]]; };
+    const std::string turn = take(fresh("turn"), DType::int64, {}),
+                      go = take(fresh("go"), DType::boolean, {});
+    std::vector<std::string> first = {scalar(by.turns()), {}}, parameters;
+    for (std::size_t k = 0; k < carries; ++k) {
+      first.push_back(name(own.inputs[k]));
+      parameters.push_back(take(fresh("carry"), input(k).dtype, input(k).shape));
+    }
+    const std::string row =
+        by.reversed() && by.rows() > 0 ? add("Sub", {scalar(by.turns() - 1), turn}) : turn;
+    for (const int x : live_) {
+      const Node& parameter = graph_[x];
+      if (parameter.kind != NodeKind::parameter || parameter.numbers[0] != by.number()) continue;
+      const std::size_t number = static_cast<std::size_t>(parameter.numbers[1]);
+      std::size_t k = 0;
+      while (number >= carries && by.row(k) != parameter.numbers[1]) ++k;
+      name(x) = number < carries ? parameters[number] : add("Gather", {name(own.inputs[carries + k]), row});
+    }
+    write_home(by.number());
+    give(go, DType::boolean, {});
+    for (std::size_t k = next; k < own.inputs.size(); ++k)
+      give(name(own.inputs[k]), input(k).dtype, input(k).shape);
+    body_.text(2, fresh("body"));
+    const Message body = std::exchange(body_, std::move(outer));
+    Message node;
+    for (const std::string& one : first) node.text(1, one);
+    std::vector<std::string>& results = loops_[at];
+    for (std::size_t k = next; k < own.inputs.size(); ++k) {
+      results.push_back(fresh("Loop"));
+      node.text(2, results.back());
+    }
+    node.text(3, fresh("Loop")).text(4, "Loop");
+    node.message(5, std::move(Message().text(1, "body").message(6, body).number(20, 5)));
+    body_.message(1, node);
+    if (by.reversed())
+      for (std::size_t k = carries; k < results.size(); ++k) results[k] = reversed(results[k], {0});
   }
   std::string top(const Node& node, const std::string& x) {
     set("axis", node.numbers[0]), set("largest", node.numbers[2]);
@@ -347,20 +435,32 @@ class OnnxWriter {
   const Graph& graph_;
   const SaveOnnxOptions& options_;
   std::vector<std::string> names_;  // of the nodes
+  std::vector<int> live_;
+  std::vector<std::int64_t> homes_;                // by node: the loop, or -1
+  std::map<int, std::vector<std::string>> loops_;  // results
   std::set<std::string> used_;
   std::map<std::vector<std::int64_t>, std::string> integers_;
   std::vector<Message> attributes_;
-  Message body_;
+  bool outside_ = false;  // are weights?
+  std::string data_file_, data_;
+  Message body_;          // of the graph, or of a loop's body
+  Message initializers_;  // of the graph
   int count_ = 0;
 };
 
 NAX_ENGINE void write_onnx(const std::string& path, const Graph& graph, const SaveOnnxOptions& options) {
-  const std::string model = OnnxWriter(graph, options).model();
+  OnnxWriter writer(graph, options);
+  const std::string data = path + ".data";
+  const std::string model = writer.model(data.substr(data.find_last_of(os::separators) + 1));
   if (model.size() >= std::size_t{1} << 31)
     throw IoError("save_onnx: " + path + ": larger than 2 GiB: " + std::to_string(model.size()) + " bytes");
-  NewFile file("save_onnx", path);
-  file.write(model.data(), model.size());
-  file.commit();
+  const auto put = [](const std::string& to, const std::string& bytes) {
+    NewFile file("save_onnx", to);
+    file.write(bytes.data(), bytes.size());
+    file.commit();
+  };
+  if (!writer.data().empty()) put(data, writer.data());
+  put(path, model);
 }
 
 }  // namespace io::detail

@@ -283,6 +283,9 @@ class StablehloWriter {
         NAX_ELEMENTWISE_NODES(NAX_NODE)
 #undef NAX_NODE
       case NodeKind::argument:
+      case NodeKind::parameter:  // loops are unrolled
+      case NodeKind::loop:
+      case NodeKind::part:
         break;
     }
     return {};

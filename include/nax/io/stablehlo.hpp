@@ -20,7 +20,8 @@ NAX_ENGINE std::string stablehlo_text(const Graph& graph);
 // cannot be recorded.
 template <class F, class A>
 std::string stablehlo(const F& f, const A& arguments) {
-  return detail::stablehlo_text(detail::graph_of("stablehlo", detail::RowNodes::spelled, f, arguments));
+  return detail::stablehlo_text(
+      detail::graph_of("stablehlo", detail::RowNodes::spelled, detail::LoopNodes::unrolled, f, arguments));
 }
 
 }  // namespace io

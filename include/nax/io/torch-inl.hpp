@@ -1,5 +1,7 @@
 #pragma once
 
+#include <regex>
+
 #include "nax/io/torch.hpp"
 
 NAX_BEGIN
@@ -15,6 +17,19 @@ NAX_ENGINE TorchNames::TorchNames(std::vector<std::pair<std::string, std::string
         }
         return name;
       }) {}
+
+NAX_ENGINE TorchNames TorchNames::matching(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::vector<std::pair<std::regex, std::string>> all;
+  for (const auto& [pattern, other] : pairs) try {
+      all.emplace_back(std::regex(pattern), other);
+    } catch (const std::regex_error& e) {
+      raise<ValueError>({"load_torch: .rename: no regular expression: ", pattern, ": ", e.what()});
+    }
+  return [all = std::move(all)](std::string name) {
+    for (const auto& [pattern, other] : all) name = std::regex_replace(name, pattern, other);
+    return name;
+  };
+}
 
 namespace detail {
 
@@ -93,6 +108,13 @@ NAX_ENGINE bool TorchLoader::is_in_out(const Path& module, const std::string& na
   return as_it_is;
 }
 
+NAX_ENGINE void TorchLoader::note_empty(const Path& module) {
+  const std::string own = dotted_name(name_at(module));
+  for (const std::string& beginning : options_.without)
+    if (own.starts_with(beginning)) return;
+  if (empty_.empty()) empty_ = own.empty() ? "it" : own;
+}
+
 NAX_ENGINE LoadReport TorchLoader::finish() {
   if (!in_out_.empty() && !square_.empty())
     files_.fail(square_, "is square and may be stored as (out, in) or, as " + shown(in_out_) +
@@ -101,6 +123,8 @@ NAX_ENGINE LoadReport TorchLoader::finish() {
   if (options_.strict && !(report_.missing.empty() && report_.left.empty()))
     fail_strict(files_.source(), report_);
   if (report_.matched.empty() && !report_.missing.empty()) fail_strict(files_.source(), report_);
+  if (!options_.strict && !empty_.empty())
+    files_.source().fail("has nothing of " + shown(empty_) + ", which is not among .without");
   return std::move(report_);
 }
 

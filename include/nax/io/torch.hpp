@@ -34,6 +34,9 @@ class TorchNames {
   template <class F>
   requires std::is_invocable_r_v<std::string, const F&, const std::string&> TorchNames(F f)
       : rename_(std::move(f)) {}
+  // By regular expressions (ECMAScript) and what stands in place of each match, where $1 is the first group.
+  // Throws ValueError for what is no expression.
+  NAX_ENGINE static TorchNames matching(const std::vector<std::pair<std::string, std::string>>& pairs);
   std::string operator()(const std::string& name) const { return rename_ ? rename_(name) : name; }
 
  private:
@@ -42,6 +45,9 @@ class TorchNames {
 
 struct LoadTorchOptions {
   bool strict = true;  // throws unless the tree and the file have the same names
+  // Without .strict, beginnings of paths in the tree that the file need not have, such as those of a new
+  // head.
+  std::vector<std::string> without = {};
   TorchNames rename = {};
   // Endings of linear layers' names, and how the file stores their weights. Needed for square weights of
   // files that store others as (in, out).
@@ -131,12 +137,22 @@ class TorchLoader {
   }
   // A linear layer's weight; whether the file stores it as (in, out).
   bool is_in_out(const Path& module, const std::string& name, const Shape& tree);
+  // Fills a module by load(). Without .strict, one of which the file has nothing is remembered.
+  template <class Load>
+  void fill_module(const Path& module, const Load& load) {
+    const std::size_t matched = report_.matched.size(), missing = report_.missing.size();
+    load();
+    if (report_.matched.size() == matched && report_.missing.size() > missing) note_empty(module);
+  }
   LoadReport finish();
 
  private:
+  void note_empty(const Path& module);
+
   const LoadTorchOptions& options_;
   TorchFiles files_;
   LoadReport report_;
+  std::string empty_;  // the first module of which the file has nothing
   std::string in_out_,
       square_;  // names of weights: one that can only be in_out, one of which nothing is known
 };
@@ -326,7 +342,7 @@ void load_node(TorchLoader& from, const Path& at, T& node) {
   using nax::tree::NodeKind;
   constexpr NodeKind kind = nax::tree::detail::kind_of<T>;
   if constexpr (TorchModule<T>) {
-    load_module(from, at, node);
+    from.fill_module(at, [&] { load_module(from, at, node); });
   } else if constexpr (kind == NodeKind::leaf) {
     if constexpr (is_array_v<T>) from.fill(at, "", node, dotted_name(name_of(at.text())));
   } else if constexpr (kind == NodeKind::sequence) {
@@ -346,7 +362,8 @@ void load_node(TorchLoader& from, const Path& at, T& node) {
 // a `.safetensors.index.json` names, and says what matched. Leaves and modules are found by their paths in
 // the tree, `layers.0.attn`; parameters have torch's names behind these. `num_batches_tracked` is passed
 // over. Throws IoError that names the array where shapes do not fit, a square weight has two possible layouts
-// and none is stated, the file is damaged or, with .strict, names differ; the tree is then as it was.
+// and none is stated, the file is damaged or, with .strict, names differ; without, where a module of the tree
+// has nothing in the file and is not among .without. The tree is then as it was.
 template <class T>
 LoadReport load_torch(const std::string& path, T& tree, const LoadTorchOptions& options = {}) {
   return detail::within_memory("load_torch", path, [&] {

@@ -7,7 +7,7 @@
 #include "nax/tree/for_each.hpp"
 
 // Records a function and writes its steps as a graph: as they were recorded, before any pass that fuses or
-// spells them, and with loops recorded turn by turn. Steps of constants alone are computed.
+// spells them. Steps of constants alone are computed.
 NAX_BEGIN
 namespace io::detail {
 
@@ -16,14 +16,19 @@ using RecordedCall = FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& 
 // Whether softmax and layer norm are nodes, or are spelled by the nodes that compute them.
 enum class RowNodes : unsigned char { whole, spelled };
 
+// Whether long loops (lax::scan, fori_loop) are nodes, or all turns are written. Loops whose derivatives are
+// taken are written turn by turn.
+enum class LoopNodes : unsigned char { whole, unrolled };
+
 // Throws ValueError by the function's name, which says which step cannot be written, and DeviceError where f
 // cannot be recorded.
-NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, const std::vector<ArrayBase>& arguments,
-                               RecordedCall f);
+NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, LoopNodes loops,
+                               const std::vector<ArrayBase>& arguments, RecordedCall f);
 
 // Of f, called with an argument, or with a tuple of them.
 template <class F, class... A>
-Graph graph_of(const char* function, RowNodes rows, const F& f, const std::tuple<A...>& given) {
+Graph graph_of(const char* function, RowNodes rows, LoopNodes loops, const F& f,
+               const std::tuple<A...>& given) {
   std::vector<ArrayBase> arguments;
   const auto visit = [](auto& tree, const auto& each) {
     tree::for_each(
@@ -37,7 +42,7 @@ Graph graph_of(const char* function, RowNodes rows, const F& f, const std::tuple
     std::apply([&](auto&... tree) { (visit(tree, each), ...); }, own);
   };
   visit_all([&](ArrayBase& a) { arguments.push_back(a); });
-  return graph_of_call(function, rows, arguments, [&](std::vector<ArrayBase>& leaves) {
+  return graph_of_call(function, rows, loops, arguments, [&](std::vector<ArrayBase>& leaves) {
     std::size_t at = 0;
     visit_all([&](ArrayBase& a) { a = leaves[at++]; });
     auto out = nax::detail::materialise_tree(nax::detail::call_with(f, own));
@@ -47,8 +52,8 @@ Graph graph_of(const char* function, RowNodes rows, const F& f, const std::tuple
   });
 }
 template <class F, class A>
-Graph graph_of(const char* function, RowNodes rows, const F& f, const A& argument) {
-  return graph_of(function, rows, f, std::tuple<A>(argument));
+Graph graph_of(const char* function, RowNodes rows, LoopNodes loops, const F& f, const A& argument) {
+  return graph_of(function, rows, loops, f, std::tuple<A>(argument));
 }
 
 }  // namespace io::detail

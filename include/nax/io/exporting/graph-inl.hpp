@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "nax/io/exporting/graph.hpp"
 
@@ -149,6 +150,22 @@ NAX_ENGINE std::vector<int> Graph::live() const {
     for (const int x : nodes[i].inputs) needed[static_cast<std::size_t>(x)] = true;
   }
   std::reverse(all.begin(), all.end());
+  return all;
+}
+
+NAX_ENGINE std::vector<std::int64_t> Graph::homes() const {
+  std::vector<std::set<std::int64_t>> within(nodes.size());
+  std::vector<std::int64_t> all(nodes.size(), -1);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& own = nodes[i];
+    for (const int x : own.inputs) {
+      const std::set<std::int64_t>& other = within[static_cast<std::size_t>(x)];
+      within[i].insert(other.begin(), other.end());
+    }
+    if (own.kind == NodeKind::parameter) within[i].insert(own.numbers[0]);
+    if (own.kind == NodeKind::loop) within[i].erase(own.numbers[0]);
+    if (!within[i].empty()) all[i] = *within[i].rbegin();  // inner ones have greater numbers
+  }
   return all;
 }
 

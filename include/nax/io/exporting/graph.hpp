@@ -13,7 +13,7 @@
 // A node is a whole row-major array: its dtype, its shape, the nodes that it is made of, which come before
 // it. There are no strides and no places: operands of steps become nodes by reshape, transpose, slice, expand
 // and take (operands.hpp). Operands of elementwise nodes have the node's shape, or 1 along some of its axes,
-// or lack first axes. Equal nodes are one. ONNX and StableHLO each write every kind of node.
+// or lack first axes. Equal nodes are one. ONNX and C write every kind of node, StableHLO all but loops.
 NAX_BEGIN
 namespace io::detail {
 
@@ -85,7 +85,10 @@ namespace io::detail {
   X(max_pool)    /* (n, spatial..., c); as ConvNumbers, without groups; the window is last */  \
   X(softmax)     /* along the last axis */                                                     \
   X(log_softmax)                                                                               \
-  X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */
+  X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */    \
+  X(parameter)  /* of a loop's body, flat: the loop's number, and which: a carry, or a row */  \
+  X(loop)       /* see LoopNumbers */                                                          \
+  X(part)       /* a result of a loop: which, of the last carries and the arrays of rows */
 
 enum class NodeKind : unsigned char {
 #define NAX_NODE(name, ...) name,
@@ -116,6 +119,20 @@ struct ConvNumbers {
   std::int64_t rhs(std::size_t axis) const { return from[5 + 5 * axis]; }
 };
 
+// The numbers of a loop. Its inputs are the first carries, arrays whose rows its turns read, and of its body,
+// whose nodes stand before it, the next carries and rows of results. Turns go over rows from the last where
+// it is reversed.
+struct LoopNumbers {
+  const std::int64_t* from;
+  std::int64_t number() const { return from[0]; }
+  std::int64_t turns() const { return from[1]; }
+  bool reversed() const { return from[2] != 0; }
+  std::size_t carries() const { return static_cast<std::size_t>(from[3]); }
+  std::size_t rows() const { return static_cast<std::size_t>(from[4]); }
+  std::size_t results() const { return static_cast<std::size_t>(from[5]); }  // arrays of rows
+  std::int64_t row(std::size_t i) const { return from[6 + i]; }  // the parameter of an array's rows
+};
+
 struct Graph {
   std::vector<Node> nodes;
   std::vector<int> arguments, results;
@@ -142,6 +159,10 @@ struct Graph {
   NAX_ENGINE int reduce(NodeKind kind, int x, const std::vector<std::int64_t>& axes);
   // The nodes that the results need, in order.
   NAX_ENGINE std::vector<int> live() const;
+  // Of each node the number of the innermost loop in whose turns it differs; -1 outside loops.
+  NAX_ENGINE std::vector<std::int64_t> homes() const;
+
+  std::int64_t loops = 0;  // how many have begun
 
  private:
   std::map<std::string, int> known_;

@@ -143,7 +143,10 @@ NAX_ENGINE int SlotNodes::node_of(int slot, DType dtype) {
     }
     own.node = all;
   } else if (own.node < 0) {
-    if (own.data)
+    if (own.parameter.first >= 0)
+      own.node = graph_.add(
+          {NodeKind::parameter, {}, dtype, Dims(1, n), {own.parameter.first, own.parameter.second}});
+    else if (own.data)
       own.node = constant(own.data, dtype, Dims(1, n), Dims(1, 1));
     else if (own.zeros)
       own.node = graph_.expand(graph_.number(0, dtype), Dims(1, n));

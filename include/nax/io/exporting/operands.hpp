@@ -20,6 +20,20 @@ class SlotNodes {
  public:
   SlotNodes(const char* function, const program::Recorded& recorded, Graph& graph);
 
+  // Slots of a loop's body: one that is outer's, and a parameter, which becomes a node when it is read.
+  void capture(int slot, const SlotNodes& outer, int from) {
+    at(slot) = outer.contents_[static_cast<std::size_t>(from)];
+  }
+  void set_parameter(int slot, std::int64_t loop, std::int64_t number) {
+    at(slot).parameter = {loop, number};
+  }
+  // The node of a parameter, or -1 while nothing has read it.
+  int parameter(int slot) { return at(slot).node; }
+  // All elements of a slot.
+  int whole(int slot, DType dtype) {
+    return graph_.reshape(node_of(slot, dtype), Dims(1, elements(slot, dtype)));
+  }
+
   // A node of the operand's shape, with 1 along axes without a stride, and without first axes of 1.
   NAX_ENGINE int read(const program::Operand& x);
   // A node of the operand's whole shape.
@@ -54,7 +68,9 @@ class SlotNodes {
     const char* data = nullptr;  // bytes that are known
     std::vector<Part> parts;     // written after the node
     std::optional<Best> best;
+    std::pair<std::int64_t, std::int64_t> parameter{-1, -1};  // a loop, and which
   };
+  Content& at(int slot) { return contents_[static_cast<std::size_t>(slot)]; }
   NAX_ENGINE int constant(const char* data, DType dtype, const Dims& shape, const Dims& strides);
   NAX_ENGINE int node_of(int slot, DType dtype);
   NAX_ENGINE int joined(const std::vector<Part>& parts, std::int64_t n);

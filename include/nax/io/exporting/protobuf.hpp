@@ -33,6 +33,11 @@ class Message {
     return *this;
   }
   Message& message(int field, const Message& value) { return text(field, value.bytes_); }
+  // The fields of both.
+  Message& append(const Message& other) {
+    bytes_ += other.bytes_;
+    return *this;
+  }
   const std::string& bytes() const { return bytes_; }
 
  private:

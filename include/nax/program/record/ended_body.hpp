@@ -23,7 +23,11 @@ class EndedBody : public RecordedBody {
   EndedBody& operator=(const EndedBody&) = delete;
   NAX_ENGINE_VIRTUAL ~EndedBody() override;
 
+  virtual const Work* work() const = 0;
   const BodyRecording& body() const { return *body_; }
+  // Slots of the body that are the arguments and results of its program, in the order of the work's.
+  const std::vector<int>& arguments() const { return arguments_; }
+  const std::vector<int>& results() const { return results_; }
   Recorder& owner() const { return *recorder().parent; }  // has the step
   Recorder& recorder() const { return body_->recorder(); }
   // The rows of a slot of the body, where they are; of a carry's history where one is given.
@@ -48,7 +52,6 @@ class EndedBody : public RecordedBody {
     Rows rows;
     int carry;
   };
-  virtual const Work* work() const = 0;
   virtual Rows keep(int slot) = 0;
   virtual void keep_history(int) {}
   virtual void take(std::shared_ptr<const Program> program) = 0;

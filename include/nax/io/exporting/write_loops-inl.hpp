@@ -1,0 +1,84 @@
+#pragma once
+
+#include "nax/io/exporting/step_writer.hpp"
+
+NAX_BEGIN
+namespace io::detail {
+
+// The body's steps become nodes of this graph that depend on parameters of the loop.
+inline void StepWriter::write_loop(const program::LoopWork& work) {
+  const program::Step& step = *step_;
+  const program::EndedBody* body = nullptr;
+  for (const auto& one : recorder_.bodies)
+    if (const auto* const ended = dynamic_cast<const program::EndedBody*>(one.get());
+        ended && ended->work() == &work)
+      body = ended;
+  const std::size_t carries = work.carries.size();
+  if (!body || body->results().size() != carries + work.out.size()) refuse();
+  const std::int64_t loop = graph_.loops++;
+  StepWriter inner(function_, rows_, body->recorder(), graph_);
+  for (std::size_t k = 0; k < carries; ++k) {
+    if (work.carries[k].step != 0) refuse();  // a derivative reads it turn by turn
+    inner.slots_.set_parameter(body->arguments()[k], loop, static_cast<std::int64_t>(k));
+  }
+  const auto operand_at = [&](int i) -> const program::Operand& {
+    return step.operands[static_cast<std::size_t>(i)];
+  };
+  for (std::size_t k = 0; k < work.in.size(); ++k) {
+    const int slot = body->arguments()[carries + k];
+    if (work.in[k].step == 0)
+      inner.slots_.capture(slot, slots_, operand_at(work.in[k].operand).place.slot);
+    else
+      inner.slots_.set_parameter(slot, loop, static_cast<std::int64_t>(carries + k));
+  }
+  for (const program::Step& one : body->recorder().steps) inner.write(one);
+
+  Node made{NodeKind::loop, {}, DType::int64, {}, {loop, work.turns, work.reverse}};
+  std::vector<int> after, results;
+  std::vector<std::int64_t> rows;
+  for (std::size_t k = 0; k < carries; ++k) {
+    const program::Operand &first = operand_at(work.carries[k].initial),
+                           &last = operand_at(work.carries[k].result);
+    made.inputs.push_back(graph_.reshape(slots_.read_whole(first), Dims(1, elements_of(last.shape))));
+    after.push_back(inner.slots_.whole(body->results()[k], last.dtype));
+  }
+  for (std::size_t k = 0; k < work.in.size(); ++k) {
+    const program::Moving& m = work.in[k];
+    const int parameter = m.step == 0 ? -1 : inner.slots_.parameter(body->arguments()[carries + k]);
+    if (parameter < 0) continue;
+    program::Operand all = operand_at(m.operand);
+    all.place.offset += m.offset;
+    all.dtype = dtype(parameter), all.indexed = 0;
+    all.shape = Dims(1, work.turns);
+    all.strides = Dims(1, m.step / static_cast<std::int64_t>(dtype_size(all.dtype)));
+    all.shape.push_back(graph_[parameter].shape[0]), all.strides.push_back(1);
+    made.inputs.push_back(graph_.reshape(slots_.read_whole(all), all.shape));
+    rows.push_back(static_cast<std::int64_t>(carries + k));
+  }
+  for (std::size_t k = 0; k < work.out.size(); ++k)
+    results.push_back(
+        inner.slots_.whole(body->results()[carries + k], operand_at(work.out[k].operand).dtype));
+  for (const std::size_t n : {carries, rows.size(), results.size()})
+    made.numbers.push_back(static_cast<std::int64_t>(n));
+  made.numbers.insert(made.numbers.end(), rows.begin(), rows.end());
+  made.inputs.insert(made.inputs.end(), after.begin(), after.end());
+  made.inputs.insert(made.inputs.end(), results.begin(), results.end());
+  const int whole = graph_.add(std::move(made));
+  const auto give = [&](std::size_t number, const program::Operand& to, const Dims& shape) {
+    const int part =
+        graph_.add({NodeKind::part, {whole}, to.dtype, shape, {static_cast<std::int64_t>(number)}});
+    slots_.write(to, graph_.reshape(part, to.shape));
+  };
+  for (std::size_t k = 0; k < carries; ++k) {
+    const program::Operand& to = operand_at(work.carries[k].result);
+    give(k, to, Dims(1, elements_of(to.shape)));
+  }
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    Dims shape(1, work.turns);
+    shape.push_back(graph_[results[k]].shape[0]);
+    give(carries + k, operand_at(work.out[k].operand), shape);
+  }
+}
+
+}  // namespace io::detail
+NAX_END

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nax/data/tokenizer.hpp>
+#include <nax/io/json.hpp>
+#include <nax/numpy.hpp>
+
+#include "support/text_of.hpp"
+
+// Tokenizers that Hugging Face's library wrote, and what it makes of texts (goldens/make_tokenizers.py).
+namespace tokenizer_test {
+using namespace nax;
+using data::Tokenizer;
+using io::Json;
+
+std::string golden(const std::string& name) { return NAX_GOLDENS_DIR "/tokenizer_" + name + ".json"; }
+std::vector<int> integers(const Json& list) {
+  std::vector<int> all;
+  for (const Json& one : list.items) all.push_back(static_cast<int>(one.number));
+  return all;
+}
+
+TEST(Tokenizer, EncodesAndDecodesAsTheFilesLibraryDoes) {
+  const Json all = io::read_json(golden("texts"));
+  for (std::size_t i = 0; i < all.keys.size(); ++i) {
+    const std::string& name = all.keys[i];
+    const Tokenizer tokenizer = Tokenizer::load(golden(name));
+    for (const Json& one : all.items[i].items) {
+      const std::string& text = one.find("text")->text;
+      const std::vector<int> ids = integers(*one.find("ids"));
+      EXPECT_EQ(tokenizer.encode(text), ids) << name << ": " << text;
+      EXPECT_EQ(tokenizer.encode(text, {.special = false}), integers(*one.find("plain")))
+          << name << ": " << text;
+      EXPECT_EQ(tokenizer.decode(ids), one.find("decoded")->text) << name << ": " << text;
+      EXPECT_EQ(tokenizer.decode(ids, true), one.find("whole")->text) << name << ": " << text;
+    }
+  }
+}
+
+TEST(Tokenizer, BatchesAreFilledUp) {
+  const Tokenizer tokenizer = Tokenizer::load(golden("bert"));
+  const data::TokenBatch batch = tokenizer.encode_batch({"the dog", "a", ""});
+  const std::vector<int> first = tokenizer.encode("the dog");
+  EXPECT_EQ(batch.ids.shape(), (Shape{3, static_cast<std::int64_t>(first.size())}));
+  EXPECT_TRUE(array_equal(batch.ids(0, slice(0, static_cast<std::int64_t>(first.size()))), array(first)));
+  EXPECT_TRUE(array_equal(sum(batch.mask.astype<int>(), {.axis = 1}),
+                          array(std::vector<int>{static_cast<int>(first.size()), 3, 2})));
+  EXPECT_EQ(batch.ids(2, -1).item(), *tokenizer.id("[PAD]"));
+  EXPECT_EQ(tokenizer.encode_batch({}).ids.shape(), (Shape{0, 0}));
+}
+
+TEST(Tokenizer, TokensAreCutToALimit) {
+  const Tokenizer tokenizer = Tokenizer::load(golden("bert"));
+  const std::string text = "the lazy dog jumps over the quick brown fox";
+  const std::vector<int> all = tokenizer.encode(text), some = tokenizer.encode(text, {.max_tokens = 4});
+  EXPECT_EQ(some, (std::vector<int>{all[0], all[1], all[2], all.back()}));
+  EXPECT_EQ(tokenizer.encode(text, {.special = false, .max_tokens = 1}), std::vector<int>{all[1]});
+  EXPECT_EQ(text_of<ValueError>([&] { tokenizer.encode(text, {.max_tokens = 1}); }),
+            "Tokenizer: encode: max_tokens = 1 is less than the 2 tokens around a text");
+}
+
+TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
+  const std::string folder = testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_tokenizer";
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/tokenizer.json";
+  const auto refusal = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    const std::string all = text_of<IoError>([&] { Tokenizer::load(folder); }),
+                      before = "Tokenizer: " + path + ": ";
+    EXPECT_TRUE(all.starts_with(before)) << all;
+    return all.substr(before.size());
+  };
+  const auto model = [](const std::string& rest) {
+    return R"({"model": {"type": "WordPiece", "vocab": {"a": 0, "u": 1}, "unk_token": "u", "continuing_subword_prefix": "##"})" +
+           rest + '}';
+  };
+  EXPECT_EQ(refusal(""), "JSON has no value: byte 0");
+  EXPECT_EQ(refusal("{\"a\": 1"), "JSON lacks a comma: byte 7");
+  EXPECT_EQ(refusal("[1] 2"), "JSON has more than one value: byte 4");
+  EXPECT_EQ(refusal("\"\\ud800\""), "JSON has a damaged string: byte 7");
+  EXPECT_EQ(refusal("\"\xff\""), "JSON is not UTF-8: byte 0");
+  EXPECT_EQ(refusal(std::string(100, '[')), "JSON is nested too deep: byte 65");
+  EXPECT_EQ(refusal("{}"), "model has no vocab");
+  EXPECT_EQ(refusal(R"({"model": {"type": "Unigram"}})"), "model is not known: Unigram");
+  EXPECT_EQ(refusal(R"({"model": {"type": "WordPiece", "vocab": {"a": -1}}})"), "a has no number of a token");
+  EXPECT_EQ(refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}})"),
+            "unknown token: b");
+  EXPECT_EQ(refusal(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["ab"]}})"),
+            "a merge is no pair: ab");
+  EXPECT_EQ(refusal(R"({"model": {"type": "BPE", "vocab": {}, "byte_fallback": true}})"),
+            "model's option is not known: byte_fallback");
+  EXPECT_EQ(refusal(model("")), "pre_tokenizer is not known: none");
+  EXPECT_EQ(refusal(model(R"(, "pre_tokenizer": {"type": "Metaspace"})")),
+            "pre_tokenizer is not known: Metaspace");
+  EXPECT_EQ(
+      refusal(model(R"(, "normalizer": {"type": "NFKC"}, "pre_tokenizer": {"type": "BertPreTokenizer"})")),
+      "normalizer is not known: NFKC");
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(text_of<IoError>([&] { Tokenizer::load(folder); }).find(path), std::string::npos);
+  const Tokenizer tokenizer = Tokenizer::load(golden("bert"));
+  EXPECT_EQ(text_of<ValueError>([&] { tokenizer.encode("\xff"); }), "Tokenizer: text that is not UTF-8");
+  EXPECT_EQ(text_of<IndexError>([&] { tokenizer.decode({-1}); }),
+            "Tokenizer: decode: token -1 of " + std::to_string(tokenizer.size()));
+}
+
+}  // namespace tokenizer_test
