@@ -155,7 +155,7 @@ void convolve_lines(const ConvGeometry& s, const T* x, const T* w, T* y) {
   const std::int64_t deep = s.kernel[2] * s.c, line = s.in[2] * s.c, result = s.out[2] * s.o;
   const std::int64_t reach = (s.out[2] - 1) * s.c + deep, before = std::min(s.low[2] * s.c, reach),
                      there = std::min(line, reach - before);
-  // Those that neighbours in y see, too: line i of x at i % kept, between zeros.
+  // Lines that neighbours in y see, too: line i of x at i % kept, between zeros.
   const std::int64_t kept =
       s.kernel[0] > 1 ? ((s.kernel[0] - 1) * s.rhs[0] + 1) * s.in[1] : (s.kernel[1] - 1) * s.rhs[1] + 1;
   const std::int64_t grain = 1 + (1 << 18) / (s.out[2] * s.taps() * s.c * s.o);
