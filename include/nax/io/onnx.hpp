@@ -47,6 +47,12 @@ void save_onnx(const std::string& path, const F& f, const A& arguments, const Sa
   detail::write_onnx(path, graph, options);
 }
 
+// Writes a program: save_onnx("model.onnx", make_program(f)(x)).
+template <class F, class A>
+void save_onnx(const std::string& path, const ProgramOf<F, A>& program, const SaveOnnxOptions& options = {}) {
+  save_onnx(path, program.function(), program.arguments(), options);
+}
+
 }  // namespace io
 NAX_END
 

@@ -39,6 +39,12 @@ void save_c(const std::string& path, const F& f, const A& arguments, const SaveC
                   options);
 }
 
+// Writes a program: save_c("model.c", make_program(f)(x)).
+template <class F, class A>
+void save_c(const std::string& path, const ProgramOf<F, A>& program, const SaveCOptions& options = {}) {
+  save_c(path, program.function(), program.arguments(), options);
+}
+
 }  // namespace io
 NAX_END
 

@@ -25,6 +25,11 @@ std::string stablehlo(const F& f, const A& arguments) {
 }
 
 }  // namespace io
+
+template <class F, class Arguments>
+auto ProgramOf<F, Arguments>::stablehlo() const {
+  return io::stablehlo(function(), arguments());
+}
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)

@@ -32,12 +32,29 @@ class ProgramText {
   std::shared_ptr<const program::Program> program_;
 };
 
+// A program, and the function and the tuple of arguments that it was recorded of: nax/io writes files of
+// these.
+template <class F, class Arguments>
+class ProgramOf : public ProgramText {
+ public:
+  ProgramOf(std::shared_ptr<const program::Program> p, std::shared_ptr<const F> f, Arguments arguments)
+      : ProgramText(std::move(p)), f_(std::move(f)), arguments_(std::move(arguments)) {}
+  const F& function() const { return *f_; }
+  const Arguments& arguments() const { return arguments_; }
+  // The text that io::stablehlo gives; nax/io/stablehlo.hpp defines it.
+  auto stablehlo() const;
+
+ private:
+  std::shared_ptr<const F> f_;
+  Arguments arguments_;
+};
+
 // The program that jit would record of f for these arguments: make_program(f)(x, y) prints it.
 //
 // Throws DeviceError where f does what cannot be recorded, such as reading elements.
 template <class F>
 auto make_program(F f) {
-  return [f = std::move(f)](auto... args) {
+  return [f = std::make_shared<const F>(std::move(f))](auto... args) {
     using namespace detail;
     auto inputs = lift_for<F>(args...);
     std::vector<const ArrayBase*> arguments;
@@ -51,17 +68,18 @@ auto make_program(F f) {
     std::apply([&](auto&... tree) { (visit(tree, [&](ArrayBase& a) { arguments.push_back(&a); }), ...); },
                inputs);
     auto own = inputs;
-    return ProgramText(
+    auto program =
         record_program(arguments.data(), arguments.size(), {}, [&](std::vector<ArrayBase>& leaves) {
           std::size_t at = 0;
           std::apply(
               [&](auto&... tree) { (visit(tree, [&](ArrayBase& a) { a = std::move(leaves[at++]); }), ...); },
               own);
-          auto out = materialise_tree(call_with(f, std::move(own)));
+          auto out = materialise_tree(call_with(*f, std::move(own)));
           std::vector<ArrayBase> results;
           visit(out, [&](ArrayBase& a) { results.push_back(std::move(a)); });
           return results;
-        }));
+        });
+    return ProgramOf(std::move(program), f, std::move(inputs));
   };
 }
 

@@ -3,7 +3,7 @@
 #include "nax/core/function_ref.hpp"
 #include "nax/io/exporting/graph.hpp"
 #include "nax/program/replay/program.hpp"
-#include "nax/transform/call.hpp"
+#include "nax/transform/make_program.hpp"
 #include "nax/tree/for_each.hpp"
 
 // Records a function and writes its steps as a graph: as they were recorded, before any pass that fuses or
