@@ -196,6 +196,29 @@ TEST(SolveIvp, LanesOfAVmapEqualALoop) {
   }
 }
 
+TEST(SolveIvp, RunsPlainlyUnderJit) {
+  for (const std::string_view gradient : {"steps", "checkpoint", "adjoint"}) {
+    const auto last = [=](const Real& r) -> Real {
+      const auto s =
+          integrate::solve_ivp(field, {0, 2}, start, {.rtol = 1e-7, .gradient = gradient, .args = r});
+      return s.y(0, -1);
+    };
+    const auto compiled = nax::jit(last);
+    const auto slope = nax::jit(grad(last));
+    for (int turn = 0; turn < 2; ++turn) {
+      EXPECT_EQ(compiled(rates).item(), last(rates).item()) << gradient;
+      expect_close(std::string(gradient), slope(rates).to_vector(), grad(last)(rates).to_vector(), 1e-12, 1);
+    }
+    const auto narrow = [=](const nax::Array<float>& rate) -> nax::Array<float> {
+      const auto s = integrate::solve_ivp(
+          [=](double, const nax::Array<float>& y) -> nax::Array<float> { return -rate * y; }, {0, 1},
+          nax::Array<float>{2.f}, {.rtol = 1e-5, .gradient = gradient});
+      return s.y(0, -1);
+    };
+    EXPECT_NEAR(grad(narrow)(nax::Array<float>(.5f)).item(), -2 * std::exp(-.5), 1e-3) << gradient;
+  }
+}
+
 TEST(SolveIvp, LanesThatCannotGoOnStopAlone) {
   // y' = y^2 from c is infinite at 1 / c; sqrt is NaN below 0.
   for (const std::string_view method : methods) {

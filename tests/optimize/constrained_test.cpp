@@ -144,6 +144,14 @@ TEST(Minimize, EndsAndErrorsUnderConstraints) {
         optimize::minimize(bowl, Real{0, 0, 0}, {.constraints = {{"eq", [](const Pair& p) { return p.a; }}}});
       }),
       "minimize: constraints: a function takes another type than that of x0");
+  EXPECT_THROW(nax::vmap([](const Real& x0) {
+                 return optimize::minimize(valley, x0, {.constraints = {{"eq", plane}}}).x;
+               })(nax::zeros<double>({2, 3})),
+               nax::ValueError);
+  const auto from = [](const Real& x0) {
+    return optimize::minimize(valley, x0, {.constraints = {{"eq", plane}}}).x;
+  };
+  expect_close("jit", nax::jit(from)(Real{1, 2, 3}).to_vector(), from(Real{1, 2, 3}).to_vector(), 1e-15, 1);
   // No point has x0^2 = -1, or two different sums.
   const auto none = optimize::minimize(
       bowl, Real{1, 1, 1}, {.constraints = {{"eq", [](const auto& x) { return square(x(0)) + 1.; }}}});

@@ -16,9 +16,9 @@ namespace optimize::detail {
 // E. Cuthill, J. McKee, Reducing the bandwidth of sparse symmetric matrices (1969), in reverse.
 NAX_ENGINE Skyline::Skyline(std::size_t n, const SparseRows& hessian, const SparseRows& jacobian)
     : place_(n), first_(n), start_(n + 1) {
-  std::vector<std::vector<std::size_t>> near(n);
+  std::vector<std::vector<std::size_t>> neighbours(n);
   const auto join = [&](std::size_t i, std::size_t j) {
-    if (i != j) near[i].push_back(j), near[j].push_back(i);
+    if (i != j) neighbours[i].push_back(j), neighbours[j].push_back(i);
   };
   for (std::size_t i = 0; i < hessian.rows(); ++i)
     for (std::int32_t k = hessian.starts[i]; k < hessian.starts[i + 1]; ++k)
@@ -28,37 +28,37 @@ NAX_ENGINE Skyline::Skyline(std::size_t n, const SparseRows& hessian, const Spar
       for (std::int32_t l = jacobian.starts[i]; l < k; ++l)
         join(static_cast<std::size_t>(jacobian.columns[static_cast<std::size_t>(k)]),
              static_cast<std::size_t>(jacobian.columns[static_cast<std::size_t>(l)]));
-  for (auto& row : near) {
+  for (auto& row : neighbours) {
     std::sort(row.begin(), row.end());
     row.erase(std::unique(row.begin(), row.end()), row.end());
   }
-  const auto shorter = [&](std::size_t a, std::size_t b) { return near[a].size() < near[b].size(); };
-  std::vector<std::size_t> order;
-  std::vector<char> seen(n);
-  const auto spread = [&](std::size_t from, std::vector<char> known) {
+  const auto shorter = [&](std::size_t a, std::size_t b) {
+    return neighbours[a].size() < neighbours[b].size();
+  };
+  // Rows in the order in which they are reached from one; `reached` holds the search that came last.
+  std::vector<std::size_t> order, reached(n);
+  std::size_t search = 0;
+  const auto spread = [&](std::size_t from) {
     std::vector<std::size_t> found{from};
-    known[from] = 1;
+    reached[from] = ++search;
     for (std::size_t at = 0; at < found.size(); ++at) {
-      std::vector<std::size_t> next;
-      for (const std::size_t j : near[found[at]])
-        if (!known[j]) known[j] = 1, next.push_back(j);
-      std::stable_sort(next.begin(), next.end(), shorter);
-      found.insert(found.end(), next.begin(), next.end());
+      const std::size_t before = found.size();
+      for (const std::size_t j : neighbours[found[at]])
+        if (reached[j] != search) reached[j] = search, found.push_back(j);
+      std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end(), shorter);
     }
     return found;
   };
   for (std::size_t i = 0; i < n; ++i) {
-    if (seen[i]) continue;
+    if (reached[i] != 0) continue;
     // (From a row far from others: the last one that is reached, twice.)
-    std::size_t from = spread(i, seen).back();
-    const std::vector<std::size_t> found = spread(spread(from, seen).back(), seen);
-    for (const std::size_t j : found) seen[j] = 1;
+    const std::vector<std::size_t> found = spread(spread(spread(i).back()).back());
     order.insert(order.end(), found.begin(), found.end());
   }
   for (std::size_t p = 0; p < n; ++p) place_[order[p]] = n - 1 - p;
   for (std::size_t p = 0; p < n; ++p) first_[p] = p;
   for (std::size_t i = 0; i < n; ++i)
-    for (const std::size_t j : near[i]) first_[place_[i]] = std::min(first_[place_[i]], place_[j]);
+    for (const std::size_t j : neighbours[i]) first_[place_[i]] = std::min(first_[place_[i]], place_[j]);
   for (std::size_t p = 0; p < n; ++p) start_[p + 1] = start_[p] + p - first_[p] + 1;
   elements_.resize(start_[n]);
 }
