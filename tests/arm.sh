@@ -20,7 +20,7 @@ flags=(-std=c++20 -O1 -Wall -Wextra -Werror -Wno-psabi -I"$root/include" -I"$roo
 
 if ((!$#)); then
   set -- "$root"/tests/cpu/{packet,packet_math,convert,gather,short_runs,selection,transpose,tiles}_test.cpp \
-    "$root"/tests/formula/*_test.cpp "$root"/tests/program/{fuse_maps,fuse_reductions,random_programs}_test.cpp
+    "$root"/tests/formula/*_test.cpp "$root"/tests/program/{fuse_maps,fuse_reductions,random_programs,spell_small}_test.cpp
 fi
 "$compiler" "${flags[@]}" -c "$root/include/nax/formula/machine/nax_jit.cpp" -o "$jit"
 failed=0

@@ -93,6 +93,30 @@ TEST(FormulaKernels, ResultsMayLieWhereInputsDo) {
   }
 }
 
+// An input that is a result is read before another result is stored where it lies.
+TEST(FormulaKernels, InputsThatAreResultsMayChangePlaces) {
+  constexpr int count = 40;  // more than there are registers
+  Recorder recorder(nax::DType::float64);
+  std::vector<int> results;
+  for (int i = 0; i < count; ++i) results.push_back(recorder.input((i + 1) % count));
+  results[3] = (Symbol<double>::input(4) + Symbol<double>(1)).at;
+  Formula f = recorder.finish(results);
+  for (const Machine machine : machines())
+    for (const int stride : {1, 2}) {
+      std::vector<std::vector<double>> x;
+      std::vector<Line> in;
+      std::vector<Target> out;
+      for (int i = 0; i < count; ++i) x.emplace_back(80, i);
+      for (auto& values : x) in.push_back({values.data(), stride}), out.push_back({values.data(), stride});
+      Kernel(f, machine).run(in.data(), out.data(), 33);
+      for (int i = 0; i < count; ++i)
+        for (const int at : {0, 32})
+          EXPECT_EQ(x[static_cast<std::size_t>(i)][static_cast<std::size_t>(at * stride)],
+                    i == 3 ? 5 : (i + 1) % count)
+              << name(machine) << " " << stride << " " << i;
+    }
+}
+
 template <class T>
 void check_sums() {
   Recorder recorder(type_of<T>);

@@ -103,7 +103,7 @@ class Body : public Assembler {
     const int v = bank.owner(r);
     Place& place = places_[at(v)];
     place.reg = -1;
-    if (place.slot >= 0 || is_invariant(v) || is_contiguous(v) || next_use(v) == never) return;
+    if (place.slot >= 0 || is_invariant(v) || (is_contiguous(v) && !storing_) || next_use(v) == never) return;
     if (free_slots_.empty()) {
       place.slot = slot_count_++;
     } else {
@@ -212,6 +212,7 @@ class Body : public Assembler {
   std::vector<int> free_slots_;
   int slot_count_ = 0, now_ = 0;
   bool tail_ = false, calls_ = false;
+  bool storing_ = false;  // results, which may lie where inputs do
   int call_area_ = 0, saved_vectors_ = 0, saved_masks_ = 0, input_areas_ = 0, input_pointers_ = 0,
       result_areas_ = 0, result_pointers_ = 0, slots_ = 0;
   std::vector<std::function<void()>> cold_;

@@ -114,6 +114,7 @@ class Loop final : public Steps {
 
   void write_body(bool tail) {
     tail_ = tail;
+    storing_ = false;
     for (Bank* bank : {&vectors_, &masks_})
       for (int r = 0; r < bank->size(); ++r)
         if (bank->owner(r) != Bank::reserved) bank->own(r, Bank::none);
@@ -123,6 +124,12 @@ class Loop final : public Steps {
     for (int s = 0; s < slot_count_; ++s) free_slots_.push_back(s);
     for (std::size_t i = 0; i < f_.steps.size(); ++i) write_step(static_cast<int>(i));
     now_ = static_cast<int>(f_.steps.size());
+    storing_ = !request_.sums && f_.results.size() > 1;
+    for (const int v : f_.results) {
+      if (!storing_ || step(v).operation != Operation::input || is_repeated(v)) continue;
+      in_register(v);
+      vectors_.unlock_all();
+    }
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
       const int v = f_.results[k];
       Vector value = vec(0);
