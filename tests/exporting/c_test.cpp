@@ -33,7 +33,9 @@ class Program {
  public:
   template <class F, class... X>
   void add(const std::string& name, const F& f, const X&... x) {
-    add_with({}, name, f, x...);
+    io::SaveCOptions options;
+    if (sizeof...(x) == 1) options.inputs = {"x"}, options.outputs = {"y"};
+    add_with(options, name, f, x...);
   }
   template <class F, class... X>
   void add_with(const io::SaveCOptions& options, const std::string& name, const F& f, const X&... x) {

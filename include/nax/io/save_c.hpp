@@ -10,7 +10,7 @@ struct SaveCOptions {
   std::string name = {};                  // of the C function; the file's without its ending
   std::vector<std::string> inputs = {};   // names of the arrays that f is called with; x0, x1, ... without
   std::vector<std::string> outputs = {};  // of the arrays that it returns; y0, y1, ...
-  std::size_t text_bytes = 16 << 20;      // more bytes of weights than these go to a file beside the source
+  std::size_t text_bytes = 4 << 20;       // more bytes of weights than these go to a file beside the source
 };
 
 namespace detail {

@@ -245,9 +245,9 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
   };
   switch (kind) {
     case NodeKind::negative:
-      return as("-" + x[0]);
+      return as("-(" + x[0] + ')');
     case NodeKind::absolute:
-      return real ? call("fabs") : is_unsigned ? x[0] : as(x[0] + " < 0 ? -" + x[0] + " : " + x[0]);
+      return real ? call("fabs") : is_unsigned ? x[0] : as(x[0] + " < 0 ? -(" + x[0] + ") : " + x[0]);
     case NodeKind::sign: {
       const std::string sign = '(' + t + ")((" + x[0] + " > 0) - (" + x[0] + " < 0))";
       return real ? x[0] + " != " + x[0] + " ? " + x[0] + " : " + sign : sign;
@@ -267,7 +267,7 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
     case NodeKind::tanh:
       return call("tanh");
     case NodeKind::expit:
-      return std::string("1 / (1 + exp") + (dtype == DType::float32 ? "f" : "") + "(-" + x[0] + "))";
+      return std::string("1 / (1 + exp") + (dtype == DType::float32 ? "f" : "") + "(-(" + x[0] + ")))";
     case NodeKind::sin:
       return call("sin");
     case NodeKind::cos:
@@ -395,8 +395,8 @@ inline void CWriter::reduce(int at) {
   const auto add = [&](const std::string& sum, const auto& place) {
     std::size_t leaf = 1;
     const std::string x = value(from, is_lazy(from), [&](Elements&) { return place(leaf++); });
-    line(std::string("const ") + type(own.dtype) + " x = " + x + ';');
-    line(combined(sum, "x"));
+    line(std::string("const ") + type(own.dtype) + " v_0 = " + x + ';');
+    line(combined(sum, "v_0"));
   };
   const std::string first = first_of(own.kind, own.dtype);
   const Axes kept = part(false), gone = part(true);
@@ -406,14 +406,14 @@ inline void CWriter::reduce(int at) {
     open(kept, 0, false);
     const bool wide =
         own.dtype == DType::float32 && (own.kind == NodeKind::sum || own.kind == NodeKind::product);
-    line(std::string(wide ? "double" : type(own.dtype)) + " s = " + first + ';');
+    line(std::string(wide ? "double" : type(own.dtype)) + " s_0 = " + first + ';');
     open(gone, k, false);
-    add("s", [&](std::size_t x) {
+    add("s_0", [&](std::size_t x) {
       const std::string a = index(kept, x), b = index(gone, x, k);
       return a.empty() || b.empty() ? a + b : a + " + " + b;
     });
     close(gone.extents.size());
-    line(this->at(to, index(kept, 0)) + " = (" + type(own.dtype) + ")s;");
+    line(this->at(to, index(kept, 0)) + " = (" + type(own.dtype) + ")s_0;");
     return close(std::max<std::size_t>(k, 1));
   }
   open(kept);

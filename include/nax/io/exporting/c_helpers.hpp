@@ -20,6 +20,7 @@ inline constexpr std::string_view c_prologue = R"c(
 #include <string.h>
 
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* some loops stay as they are */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define INDEPENDENT _Pragma("GCC ivdep")

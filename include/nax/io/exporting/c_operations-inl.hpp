@@ -136,12 +136,12 @@ inline void CWriter::take(int at) {
   Elements table = whole(node(at).inputs[0]), indices = whole(node(at).inputs[1]);
   Elements& to = allocate(at);
   const std::int64_t row = count(table.shape) / table.shape[0], n = count(indices.shape);
-  line(c_text("for (ptrdiff_t i = 0; i < ", n, "; ++i)"));
-  const std::string from = this->at(indices, "i");
+  line(c_text("for (ptrdiff_t k_0 = 0; k_0 < ", n, "; ++k_0)"));
+  const std::string from = this->at(indices, "k_0");
   if (row == 1)
-    line(c_text("  ", this->at(to, "i"), " = ", this->at(table, from), ';'));
+    line(c_text("  ", this->at(to, "k_0"), " = ", this->at(table, from), ';'));
   else
-    line(c_text("  memcpy(", pointer(to), " + i * ", row, ", ", pointer(table), " + ", from, " * ", row,
+    line(c_text("  memcpy(", pointer(to), " + k_0 * ", row, ", ", pointer(table), " + ", from, " * ", row,
                 ", sizeof(", type(to.dtype), ") * ", row, ");"));
 }
 
@@ -150,9 +150,9 @@ inline void CWriter::scatter(int at) {
   Elements indices = whole(own.inputs[1]), values = whole(own.inputs[2]);
   Elements& to = allocate(at);
   copy(elements(own.inputs[0]), to);
-  line(c_text("for (ptrdiff_t i = 0; i < ", count(indices.shape), "; ++i) ",
-              this->at(to, this->at(indices, "i")),
-              own.kind == NodeKind::scatter ? " = " : " += ", this->at(values, "i"), ';'));
+  line(c_text("for (ptrdiff_t k_0 = 0; k_0 < ", count(indices.shape), "; ++k_0) ",
+              this->at(to, this->at(indices, "k_0")),
+              own.kind == NodeKind::scatter ? " = " : " += ", this->at(values, "k_0"), ';'));
 }
 
 // ---- lines: of the elements before an axis, along it and behind it
@@ -167,8 +167,8 @@ struct CLines {
 };
 
 inline void CWriter::open_lines(const CLines& lines) {
-  line(c_text("for (ptrdiff_t o = 0; o < ", lines.before, "; ++o)"));
-  line(c_text("  for (ptrdiff_t j = 0; j < ", lines.behind, "; ++j) {"));
+  line(c_text("for (ptrdiff_t u_0 = 0; u_0 < ", lines.before, "; ++u_0)"));
+  line(c_text("  for (ptrdiff_t j_0 = 0; j_0 < ", lines.behind, "; ++j_0) {"));
   depth_ += 2;
 }
 inline void CWriter::close_lines() {
@@ -183,11 +183,12 @@ inline void CWriter::cumsum(int at) {
   Elements from = whole(own.inputs[0]);
   Elements& to = allocate(at);
   open_lines(lines);
-  line(c_text(type(own.dtype), " s = 0;"));
-  line(c_text("for (ptrdiff_t i = 0; i < ", lines.n, "; ++i) {"));
-  const std::string turn = own.numbers[1] ? c_text(lines.n - 1, " - i") : std::string("i");
-  line(c_text("  const ptrdiff_t p = (o * ", lines.n, " + ", turn, ") * ", lines.behind, " + j;"));
-  line(c_text("  ", this->at(to, "p"), " = s = (", type(own.dtype), ")(s + ", this->at(from, "p"), ");"));
+  line(c_text(type(own.dtype), " s_0 = 0;"));
+  line(c_text("for (ptrdiff_t k_0 = 0; k_0 < ", lines.n, "; ++k_0) {"));
+  const std::string turn = own.numbers[1] ? c_text(lines.n - 1, " - k_0") : std::string("k_0");
+  line(c_text("  const ptrdiff_t k_1 = (u_0 * ", lines.n, " + ", turn, ") * ", lines.behind, " + j_0;"));
+  line(c_text("  ", this->at(to, "k_1"), " = s_0 = (", type(own.dtype), ")(s_0 + ", this->at(from, "k_1"),
+              ");"));
   line("}");
   close_lines();
 }
@@ -199,17 +200,17 @@ inline void CWriter::argmax(int at) {
   Elements from = whole(own.inputs[0]);
   Elements& to = allocate(at);
   open_lines(lines);
-  line("ptrdiff_t most = 0;");
-  line(c_text("for (ptrdiff_t i = 1; i < ", lines.n, "; ++i) {"));
+  line("ptrdiff_t m_0 = 0;");
+  line(c_text("for (ptrdiff_t k_0 = 1; k_0 < ", lines.n, "; ++k_0) {"));
   const auto place = [&](const char* i) {
-    return c_text("(o * ", lines.n, " + ", i, ") * ", lines.behind, " + j");
+    return c_text("(u_0 * ", lines.n, " + ", i, ") * ", lines.behind, " + j_0");
   };
-  line(c_text("  const ", type(input.dtype), " x = ", this->at(from, place("i")),
-              ", y = ", this->at(from, place("most")), ';'));
-  line(dtype_kind(input.dtype) == Kind::floating ? "  if (x > y || (x != x && y == y)) most = i;"
-                                                 : "  if (x > y) most = i;");
+  line(c_text("  const ", type(input.dtype), " v_0 = ", this->at(from, place("k_0")),
+              ", v_1 = ", this->at(from, place("m_0")), ';'));
+  line(dtype_kind(input.dtype) == Kind::floating ? "  if (v_0 > v_1 || (v_0 != v_0 && v_1 == v_1)) m_0 = k_0;"
+                                                 : "  if (v_0 > v_1) m_0 = k_0;");
   line("}");
-  line(c_text(this->at(to, c_text("o * ", lines.behind, " + j")), " = (", type(own.dtype), ")most;"));
+  line(c_text(this->at(to, c_text("u_0 * ", lines.behind, " + j_0")), " = (", type(own.dtype), ")m_0;"));
   close_lines();
 }
 
@@ -221,14 +222,14 @@ inline void CWriter::top(int at) {
   Elements order = scratch(DType::int64, Dims(1, 2 * lines.n));
   const std::string f = helper("order", from.dtype);
   open_lines(lines);
-  const std::string first = c_text("o * ", lines.n * lines.behind, " + j");
-  line(c_text("const ptrdiff_t* const order = ", f, '(', pointer(from, first), ", ", lines.behind, ", ",
+  const std::string first = c_text("u_0 * ", lines.n * lines.behind, " + j_0");
+  line(c_text("const ptrdiff_t* const q_0 = ", f, '(', pointer(from, first), ", ", lines.behind, ", ",
               lines.n, ", ", own.numbers[2], ", (ptrdiff_t*)", pointer(order), ");"));
   const std::string value =
-      own.kind == NodeKind::top ? this->at(from, c_text(first, " + order[p] * ", lines.behind)) : "order[p]";
-  line(c_text("for (ptrdiff_t p = 0; p < ", own.numbers[1], "; ++p) ",
-              this->at(to, c_text("(o * ", own.numbers[1], " + p) * ", lines.behind, " + j")), " = ", value,
-              ';'));
+      own.kind == NodeKind::top ? this->at(from, c_text(first, " + q_0[k_0] * ", lines.behind)) : "q_0[k_0]";
+  line(c_text("for (ptrdiff_t k_0 = 0; k_0 < ", own.numbers[1], "; ++k_0) ",
+              this->at(to, c_text("(u_0 * ", own.numbers[1], " + k_0) * ", lines.behind, " + j_0")), " = ",
+              value, ';'));
   close_lines();
 }
 
@@ -295,9 +296,9 @@ inline void CWriter::convolve(int at) {
       const std::int64_t panels = packed_count(k, n, own.dtype),
                          places = static_cast<std::int64_t>(firsts.size());
       Elements matrices = scratch(own.dtype, Dims(1, panels * places));
-      line(c_text("for (ptrdiff_t i = 0; i < ", places, "; ++i) ", helper("pack", own.dtype), '(',
-                  pointer(w, c_text("i * ", k * n)), ", ", row, ", ", column, ", ",
-                  pointer(matrices, c_text("i * ", panels)), ", ", n, ", ", k, ");"));
+      line(c_text("for (ptrdiff_t k_0 = 0; k_0 < ", places, "; ++k_0) ", helper("pack", own.dtype), '(',
+                  pointer(w, c_text("k_0 * ", k * n)), ", ", row, ", ", column, ", ",
+                  pointer(matrices, c_text("k_0 * ", panels)), ", ", n, ", ", k, ");"));
       weight = pointer(matrices);
     }
   }

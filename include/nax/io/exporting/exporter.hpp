@@ -13,9 +13,6 @@ namespace io::detail {
 
 using RecordedCall = FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& arguments)>;
 
-// Whether softmax and layer norm are nodes, or are spelled by the nodes that compute them.
-enum class RowNodes : unsigned char { whole, spelled };
-
 // Whether long loops (lax::scan, fori_loop) are nodes, or all turns are written. Loops whose derivatives are
 // taken are written turn by turn.
 enum class LoopNodes : unsigned char { whole, unrolled };

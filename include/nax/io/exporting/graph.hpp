@@ -97,6 +97,9 @@ enum class NodeKind : unsigned char {
 };
 constexpr bool is_elementwise(NodeKind kind) { return kind <= NodeKind::select; }
 
+// Whether softmax and layer norm are nodes, or are spelled by the nodes that compute them.
+enum class RowNodes : unsigned char { whole, spelled };
+
 struct Node {
   NodeKind kind;
   std::vector<int> inputs;

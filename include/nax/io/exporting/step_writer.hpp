@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "nax/io/exporting/exporter.hpp"
 #include "nax/io/exporting/operands.hpp"
 #include "nax/program/record/call_work.hpp"
 #include "nax/program/record/ended_body.hpp"
