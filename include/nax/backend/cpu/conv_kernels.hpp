@@ -96,12 +96,13 @@ void scatter_patches(const ConvGeometry& s, const T* from, std::int64_t group, s
   });
 }
 
-// Returns how many rows of y one matrix product computes.
+// Returns how many rows of y one matrix product computes: blocks are of equal size, for each reads all of w.
 template <class T>
 std::int64_t block_rows(const ConvGeometry& s) {
   const std::int64_t width = s.taps() * (s.c / s.groups);
   const std::int64_t fit = (std::int64_t{1} << 21) / static_cast<std::int64_t>(sizeof(T)) / (width + 1);
-  return std::clamp<std::int64_t>(fit, 192, std::max<std::int64_t>(192, s.rows()));
+  constexpr std::int64_t least = 256;
+  return divide_up(s.rows(), divide_up(s.rows(), std::max(fit, least)));
 }
 
 // x is its own matrix of patches.
