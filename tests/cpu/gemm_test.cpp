@@ -133,6 +133,15 @@ TYPED_TEST(Gemm, FewRowsAndFarColumns) {
       if (m < 30) check<TypeParam>(m, n, 1100, rows, rows, rows, m % 2 == 1);
     }
 }
+// Products that are computed as their transposes.
+TYPED_TEST(Gemm, FewRowsAndLongTransposedColumns) {
+  for (std::int64_t m : {2, 3, 7, 8, 9, 16, 17})
+    for (Layout la : {rows, columns, spread})
+      for (Layout lc : {rows, columns, spread}) check<TypeParam>(m, 530, 300, la, columns, lc, m % 2 == 0);
+  const WithThreads threads(3);
+  check<TypeParam>(8, 1201, 700, rows, columns, rows, false);
+  check<TypeParam>(5, 1201, 700, rows, columns, rows, true);
+}
 TYPED_TEST(Gemm, Vectors) {
   for (Layout l : {rows, columns, backward, spread, repeated_rows})
     for (std::int64_t m : {1, 3, 16, 130, 1000})

@@ -96,12 +96,13 @@ void scatter_patches(const ConvGeometry& s, const T* from, std::int64_t group, s
   });
 }
 
-// Returns how many rows of y one matrix product computes.
+// Returns how many rows of y one matrix product computes: blocks are of equal size, for each reads all of w.
 template <class T>
 std::int64_t block_rows(const ConvGeometry& s) {
   const std::int64_t width = s.taps() * (s.c / s.groups);
   const std::int64_t fit = (std::int64_t{1} << 21) / static_cast<std::int64_t>(sizeof(T)) / (width + 1);
-  return std::clamp<std::int64_t>(fit, 192, std::max<std::int64_t>(192, s.rows()));
+  constexpr std::int64_t least = 256;
+  return divide_up(s.rows(), divide_up(s.rows(), std::max(fit, least)));
 }
 
 // x is its own matrix of patches.
@@ -144,10 +145,14 @@ void for_each_tap(const ConvGeometry& s, std::int64_t first, std::int64_t last, 
 // where products are not small and w, which each line meets, stays in the second-level cache; else up to 2.5.
 template <class T>
 bool goes_by_lines(const ConvGeometry& s) {
-  constexpr std::int64_t least_depth = 96, least_line = 14, most_bytes = 1 << 20;
-  return simd::has_packet<T> && s.groups == 1 && s.stride[2] == 1 && s.lhs[2] == 1 && s.rhs[2] == 1 &&
-         s.low[2] >= 0 && s.kernel[2] > 1 && s.kernel[2] * s.c >= least_depth && s.out[2] >= least_line &&
-         s.o >= tile_columns<T> && s.taps() * s.c * s.o * std::int64_t{sizeof(T)} <= most_bytes;
+  if constexpr (simd::has_packet<T>) {
+    constexpr std::int64_t least_depth = 96, least_line = 14, most_bytes = 1 << 20;
+    return s.groups == 1 && s.stride[2] == 1 && s.lhs[2] == 1 && s.rhs[2] == 1 && s.low[2] >= 0 &&
+           s.kernel[2] > 1 && s.kernel[2] * s.c >= least_depth && s.out[2] >= least_line &&
+           s.o >= tile_columns<T> && s.taps() * s.c * s.o * std::int64_t{sizeof(T)} <= most_bytes;
+  } else {
+    return false;
+  }
 }
 
 template <class T>
@@ -155,7 +160,7 @@ void convolve_lines(const ConvGeometry& s, const T* x, const T* w, T* y) {
   const std::int64_t deep = s.kernel[2] * s.c, line = s.in[2] * s.c, result = s.out[2] * s.o;
   const std::int64_t reach = (s.out[2] - 1) * s.c + deep, before = std::min(s.low[2] * s.c, reach),
                      there = std::min(line, reach - before);
-  // Lines that neighbours in y see, too: line i of x at i % kept, between zeros.
+  // Holds lines of x for neighbours in y, which see them, too: line i at i % kept, between zeros.
   const std::int64_t kept =
       s.kernel[0] > 1 ? ((s.kernel[0] - 1) * s.rhs[0] + 1) * s.in[1] : (s.kernel[1] - 1) * s.rhs[1] + 1;
   const std::int64_t grain = 1 + (1 << 18) / (s.out[2] * s.taps() * s.c * s.o);

@@ -68,6 +68,16 @@ template <class T>
   }
 }
 
+// Whether to compute the transposed product of few rows and a large b, whose columns are contiguous: its
+// tiles read b where it is, and rows that fill no more than a packet take no longer than one that is full.
+// Measured: .52 to .75 of the time, or .95 for two rows; by AVX2, which spreads each element of b over a
+// register, no less than otherwise.
+template <class T>
+bool pays_to_turn(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> b) {
+  return multiplies_by_memory && m <= simd::Packet<T>::size && b.row == 1 && b.column > 1 &&
+         n * depth_of_slices<T>(k) * std::int64_t{sizeof(T)} >= group_bytes;
+}
+
 template <class T>
 void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate, const UpcomingOperands<T>& upcoming) {
@@ -78,6 +88,8 @@ void gemm_dense(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T>
     return gemm_dense(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, upcoming);
   if constexpr (!std::is_same_v<T, wide_t<T>>)
     if (k > most_inner<T>) return gemm_long(m, n, k, a, b, c, accumulate);
+  if (pays_to_turn(m, n, k, b))
+    return gemm_shared<T>(n, m, k, b.transposed(), a.transposed(), c.transposed(), accumulate, {});
   gemm_shared(m, n, k, a, b, c, accumulate, upcoming);
 }
 
