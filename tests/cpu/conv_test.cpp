@@ -99,6 +99,11 @@ TEST(ConvByLines, StridesAndDilationOfOtherAxes) {
   t.out[1] = 78;
   check(t);
 }
+TEST(ConvByLines, TapsFarApart) {  // lines are kept, not what lies between them
+  ConvGeometry s = plane(1, 32, 32, 5, 16);
+  s.rhs[1] = s.low[1] = std::int64_t{1} << 30;
+  check(s);
+}
 TEST(ConvByLines, ThreeAxes) {
   ConvGeometry s = plane(2, 32, 32, 4, 15);
   s.in[0] = 3, s.out[0] = 4, s.kernel[0] = 2, s.low[0] = 1;

@@ -161,8 +161,9 @@ void convolve_lines(const ConvGeometry& s, const T* x, const T* w, T* y) {
   const std::int64_t reach = (s.out[2] - 1) * s.c + deep, before = std::min(s.low[2] * s.c, reach),
                      there = std::min(line, reach - before);
   // Holds lines of x for neighbours in y, which see them, too: line i at i % kept, between zeros.
-  const std::int64_t kept =
+  const std::int64_t seen =
       s.kernel[0] > 1 ? ((s.kernel[0] - 1) * s.rhs[0] + 1) * s.in[1] : (s.kernel[1] - 1) * s.rhs[1] + 1;
+  const std::int64_t kept = std::clamp<std::int64_t>(s.in[0] * s.in[1], 1, seen);
   const std::int64_t grain = 1 + (1 << 18) / (s.out[2] * s.taps() * s.c * s.o);
   parallel_for(s.n * s.out[0] * s.out[1], grain, [&](std::int64_t begin, std::int64_t end) {
     const Scratch<T> lines(kept * reach);
