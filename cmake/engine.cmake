@@ -16,7 +16,8 @@ if(NAX_NATIVE)
   set(NAX_PROCESSOR native)
 endif()
 function(nax_compile_for_library target)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET default
+                                             VISIBILITY_INLINES_HIDDEN OFF)
   # Sections let the linker drop functions that a program does not call.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections
                                            $<$<CONFIG:Release,RelWithDebInfo>:${NAX_LIBRARY_FLAGS}>)
