@@ -61,7 +61,7 @@ TEST(Tokenizer, TokensAreCutToALimit) {
 }
 
 TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
-  const std::string folder = testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_tokenizer";
+  const std::string folder = ::testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_tokenizer";
   std::filesystem::create_directories(folder);
   const std::string path = folder + "/tokenizer.json";
   const auto refusal = [&](const std::string& text) {
