@@ -40,10 +40,16 @@ def stripped(char):
     return [c for c in unicodedata.normalize("NFD", char) if unicodedata.category(c) != "Mn"]
 
 
+def braced(x):
+    """Return a number, or a list of numbers and lists, as C++."""
+    if isinstance(x, int):
+        return hex(x) if x > 9 else str(x)
+    return "{" + ", ".join(map(braced, x)) + "}"
+
+
 def table(type_, name, rows):
     """Return a table of C++."""
-    body = ", ".join("{" + ", ".join(hex(x) if x > 9 else str(x) for x in row) + "}" for row in rows)
-    return f"inline constexpr {type_} {name}[] = {{{body}}};\n"
+    return f"inline constexpr {type_} {name}[] = {braced(list(rows))};\n"
 
 
 def main():
@@ -58,8 +64,8 @@ def main():
     text += table("PointSteps", "lower_steps", steps(lower))
     plain = [(p, stripped(chr(p))) for p in POINTS if not 0xAC00 <= p < 0xD7A4 and unicodedata.normalize("NFD", chr(p)) != chr(p)]
     text += table("PointSteps", "stripped_steps", steps([(p, ord(to[0])) for p, to in plain if len(to) == 1]))
-    several = [[p] + [ord(c) for c in to] + [0] * (3 - len(to)) for p, to in plain if len(to) != 1]
-    assert all(len(row) == 4 for row in several)
+    several = [[p, [ord(c) for c in to] + [0] * (3 - len(to))] for p, to in plain if len(to) != 1]
+    assert all(len(to) == 3 for _, to in several)
     text += table("PointParts", "stripped_parts", several)
     text += "// clang-format on\n\n}  // namespace data::detail::unicode\nNAX_END\n"
     lines = []
