@@ -233,6 +233,8 @@ TEST(Minimize, EndsAndErrorsUnderConstraints) {
             "minimize: bounds: a lower bound must not be above its upper one: element 0 has 0 and nan");
   EXPECT_EQ(text({.bounds = {inf, inf}, .constraints = {{"eq", plane}}}),
             "minimize: bounds: no number lies between those of element 0: inf and inf");
+  EXPECT_EQ(text({.method = "l-bfgs-b", .bounds = {inf, inf}}),
+            "minimize: bounds: no number lies between those of element 0: inf and inf");
   EXPECT_EQ(text({.bounds = {-inf, -inf}, .constraints = {{"eq", plane}}}),
             "minimize: bounds: no number lies between those of element 0: -inf and -inf");
   EXPECT_EQ(text({.constraints = {{"eq", [](const auto& x) { return log(x); }}}}, Real{-1, 0, 0}),

@@ -215,16 +215,11 @@ class InteriorPoint {
   }
 
   bool start() {
+    check_minimize_bounds(lower_, upper_);
     c_scale_.assign(m_, 1.);
     y_.assign(m_, 0.);
     s_.assign(m_, 0.), z_.assign(m_, 0.);
     for (std::size_t i = 0; i < n_; ++i) {
-      if (!(lower_[i] <= upper_[i]))
-        raise<ValueError>({"minimize: bounds: a lower bound must not be above its upper one: element ", i,
-                           " has ", InText{lower_[i]}, " and ", InText{upper_[i]}});
-      if (lower_[i] == infinity || upper_[i] == -infinity)
-        raise<ValueError>({"minimize: bounds: no number lies between those of element ", i, ": ",
-                           InText{lower_[i]}, " and ", InText{upper_[i]}});
       // A little wider, so that equal bounds have something between.
       lower_[i] -= 1e-8 * std::max(1., std::fabs(lower_[i]));
       upper_[i] += 1e-8 * std::max(1., std::fabs(upper_[i]));
@@ -387,7 +382,7 @@ class InteriorPoint {
     // Multipliers until the equalities are met.
     dy_.assign(m_, 0.);
     Vector best;
-    double residual = infinity;
+    double residual = std::numeric_limits<double>::infinity();
     for (int turn = 0; turn < 8; ++turn) {
       Vector step = right, equal(m_);
       for (std::size_t i = 0; i < m_; ++i)
@@ -409,7 +404,7 @@ class InteriorPoint {
       dy_ = next;
       if (left <= 1e-14) break;
     }
-    if (!(residual < infinity) || !all_finite(dx_)) return false;
+    if (!(residual < std::numeric_limits<double>::infinity()) || !all_finite(dx_)) return false;
     ds_.assign(m_, 0.);
     for (std::size_t i = 0; i < m_; ++i)
       if (!p_.equality[i]) {
@@ -621,7 +616,6 @@ class InteriorPoint {
     return std::move(out_);
   }
 
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
   const ConstrainedFunctions& functions_;
   const ConstrainedProblem& p_;
   std::size_t n_, m_;
