@@ -118,6 +118,41 @@ TEST(SolveIvp, AdjointRunsBackwardAndRefusesSecondDerivatives) {
               -2 * 3 * std::exp(-1.4), 1e-6);
 }
 
+TEST(SolveIvp, AdjointReachesWhatTheFieldReadsLater) {
+  // exp(-1 - p) at 2: f reads p behind t = 1 alone.
+  for (const std::string_view method : {"tsit5", "rodas5"}) {
+    const auto late = [&](const Real& p) -> Real {
+      const auto s = integrate::solve_ivp(
+          [=](double t, const Real& y) -> Real { return t < 1 ? Real(-y) : Real(-p * y); }, {0, 2}, Real{1},
+          {.method = method, .rtol = 1e-8, .atol = 1e-10, .gradient = "adjoint"});
+      return s.y(0, -1);
+    };
+    EXPECT_NEAR(grad(late)(Real(.5)).item(), -std::exp(-1.5), 1e-5) << method;
+    EXPECT_THROW(grad(grad(late))(Real(.5)), nax::TypeError);
+  }
+  // By the state: y rises from 0.5 with rate 1 up to 1, then with rate p.
+  const auto above = [&](const Real& p) -> Real {
+    const auto s = integrate::solve_ivp(
+        [=](double, const Real& y) -> Real {
+          return nax::stop_gradient(y).to_vector()[0] < 1 ? nax::ones_like(y) : Real(p + 0. * y);
+        },
+        {0, 2}, Real{.5}, {.rtol = 1e-8, .atol = 1e-10, .gradient = "adjoint"});
+    return s.y(0, -1);
+  };
+  EXPECT_NEAR(grad(above)(Real(2.)).item(), 1.5, 1e-4);
+}
+
+TEST(SolveIvp, AdjointKeepsTheLongestStep) {
+  // A short pulse in the middle, which long steps pass over.
+  const auto pulse = [](const Real& p) -> Real {
+    const auto s = integrate::solve_ivp(
+        [=](double t, const Real& y) -> Real { return p * std::exp(-std::pow((t - 5) / 0.2, 2)) + 0. * y; },
+        {0, 10}, Real{0}, {.rtol = 1e-4, .t_eval = {10}, .max_step = 0.1, .gradient = "adjoint"});
+    return s.y(0, -1);
+  };
+  EXPECT_NEAR(grad(pulse)(Real(3.)).item(), 0.2 * std::sqrt(std::acos(-1.)), 1e-4);
+}
+
 // A ball thrown from height p(0) with speed p(1) under gravity p(2) reaches the ground at a time in closed
 // form.
 TEST(SolveIvp, TimesAndStatesOfEventsHaveDerivatives) {
@@ -241,6 +276,15 @@ TEST(SolveIvp, LanesThatCannotGoOnStopAlone) {
     EXPECT_TRUE(std::isnan(roots(0).item())) << method;
     EXPECT_NEAR(roots(1).item(), 2.25, 1e-4) << method;
   }
+  // All lanes, one behind the other; a lane that is NaN from the start.
+  for (const Real& from : {Real{1, 2}, Real{NAN, 1}})
+    nax::vmap([](const Real& c) -> Real {
+      const auto s =
+          integrate::solve_ivp([](double, const Real& y) -> Real { return y * y; }, {0, 2},
+                               Real(c.reshape({1})), {.rtol = 1e-6, .atol = 1e-8, .max_steps = 1500});
+      EXPECT_EQ(s.status, -1) << s.message;
+      return s.y(0, -1);
+    })(from);
   EXPECT_EQ(refusal([&] {
               nax::vmap([](const Real& y0) -> Real {
                 return integrate::solve_ivp(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <nax/nax.hpp>
 #include <string>
 #include <vector>
@@ -94,6 +96,94 @@ TEST(Minimize, DerivativesUnderConstraintsEqualDifferences) {
   expect_close("forward", forward.to_vector(), differences, 1e-5, 1);
 }
 
+const auto above = [](double least) {
+  return optimize::Constraint{"ineq", [least](const Real& x) { return Real(x - least); }};
+};
+
+TEST(Minimize, EndsWhereFunctionsAreSmall) {
+  // Steep at x0, flat at the minimum.
+  for (const double x0 : {1., 14., 20., 30.}) {
+    const auto steep = optimize::minimize([](const Real& x) { return Real(sum(exp(x) - x)); }, Real{x0},
+                                          {.constraints = {above(-1)}});
+    EXPECT_TRUE(steep.success) << steep.message;
+    EXPECT_NEAR(steep.x(0).item(), 0, 1e-6) << x0;
+    // At most log(2), and equal to it.
+    for (const char* type : {"ineq", "eq"}) {
+      const auto bent =
+          optimize::minimize([](const Real& x) { return Real(sum(square(x - 1.))); }, Real{x0},
+                             {.constraints = {{type, [](const Real& x) { return Real(2. - exp(x)); }}}});
+      EXPECT_TRUE(bent.success) << bent.message << " from " << x0;
+      EXPECT_NEAR(bent.x(0).item(), std::log(2.), 1e-6) << x0;
+    }
+  }
+  // Large everywhere: derivatives end at what rounding leaves.
+  const auto large =
+      optimize::minimize([](const Real& x) { return Real(sum(1e10 * (square(square(x - 1.)) + square(x)))); },
+                         Real{20}, {.constraints = {above(-1)}});
+  EXPECT_TRUE(large.success) << large.message;
+  EXPECT_NEAR(large.x(0).item(), 0.410245487698, 1e-9);
+  EXPECT_LE(large.nit, 30);
+}
+
+TEST(Minimize, FlatEqualitiesCount) {
+  for (const double slope : {1e-2, 1e-4, 1e-6}) {
+    const auto found =
+        optimize::minimize([](const Real& x) { return Real(sum(square(x))); }, Real{0, 0},
+                           {.constraints = {{"eq", [&](const Real& x) { return Real(slope * (x(0) - 1.)); }},
+                                            {"eq", [](const Real& x) { return Real(x(0) + x(1) - 3.); }}}});
+    EXPECT_TRUE(found.success) << found.message;
+    EXPECT_NEAR(found.x(0).item(), 1, 1e-5) << slope;
+    EXPECT_NEAR(found.x(1).item(), 2, 1e-5) << slope;
+    EXPECT_LE(found.nit, 10);
+  }
+}
+
+TEST(Minimize, EndsWhereDerivativesAreNotFinite) {
+  // (x - 3)^2 over x + 1 >= 0, whose gradient is NaN above 1.
+  using optimize::detail::SparseRows, optimize::detail::Vector;
+  const auto values = [](const Vector& x, Vector& c) {
+    c.assign(1, x[0] + 1);
+    return (x[0] - 3) * (x[0] - 3);
+  };
+  const auto derivatives = [](const Vector& x, const Vector& y, Vector& gradient, SparseRows& hessian,
+                              SparseRows& jacobian) {
+    gradient = {x[0] > 1 ? NAN : 2 * (x[0] - 3) + y[0]};
+    hessian.starts = jacobian.starts = {0, 1};
+    hessian.columns = jacobian.columns = {0};
+    hessian.values = {2}, jacobian.values = {1};
+  };
+  optimize::detail::ConstrainedProblem problem;
+  problem.equality = {0};
+  problem.lower = {-inf}, problem.upper = {inf};
+  problem.max_steps = 100;
+  EXPECT_EQ(optimize::detail::minimize_constrained({values, derivatives}, problem, {0}).status, 3);
+}
+
+TEST(Minimize, TestsTheLastStep) {
+  const auto run = [](std::int64_t steps) {
+    return optimize::minimize([](const Real& x) { return Real(sum(exp(x) - x)); }, Real{1},
+                              {.constraints = {above(-1)}, .max_steps = steps});
+  };
+  const std::int64_t steps = run(100).nit;
+  EXPECT_EQ(run(steps).status, 0);
+  EXPECT_EQ(run(steps - 1).status, 1);
+}
+
+TEST(Minimize, SecondDerivativesThatBeginOnTheWay) {
+  // Elements of second derivatives are 0 near x0 = 0.
+  const std::int64_t n = 60;
+  const auto found = optimize::minimize(
+      [](const Real& x) {
+        const Real far = nax::maximum(x - 1., 0.),
+                   pairs = nax::maximum(x(slice(1, none)) + x(slice(0, -1)) - 3., 0.);
+        return Real(sum(square(far)) + sum(square(pairs)) - sum(x));
+      },
+      nax::zeros<double>({n}),
+      {.constraints = {{"ineq", [](const Real& x) { return Real(100. - x(slice(0, 2))); }}}});
+  EXPECT_TRUE(found.success) << found.message;
+  expect_close("gradient", found.jac.to_vector(), std::vector<double>(n, 0.), 1e-5, 1);
+}
+
 // Monotone regression of many numbers, whose solution is means of blocks (pool adjacent violators).
 TEST(Minimize, ManyVariablesBySparseMatrices) {
   const int n = 200;
@@ -137,6 +227,16 @@ TEST(Minimize, EndsAndErrorsUnderConstraints) {
             "minimize: method 'interior-point' needs constraints; for bounds alone there is 'l-bfgs-b'");
   EXPECT_EQ(text({.bounds = {1, 0}, .constraints = {{"eq", plane}}}),
             "minimize: bounds: a lower bound must not be above its upper one: element 0 has 1 and 0");
+  EXPECT_EQ(text({.bounds = {NAN, 1}, .constraints = {{"eq", plane}}}),
+            "minimize: bounds: a lower bound must not be above its upper one: element 0 has nan and 1");
+  EXPECT_EQ(text({.bounds = {0, NAN}, .constraints = {{"eq", plane}}}),
+            "minimize: bounds: a lower bound must not be above its upper one: element 0 has 0 and nan");
+  EXPECT_EQ(text({.bounds = {inf, inf}, .constraints = {{"eq", plane}}}),
+            "minimize: bounds: no number lies between those of element 0: inf and inf");
+  EXPECT_EQ(text({.method = "l-bfgs-b", .bounds = {inf, inf}}),
+            "minimize: bounds: no number lies between those of element 0: inf and inf");
+  EXPECT_EQ(text({.bounds = {-inf, -inf}, .constraints = {{"eq", plane}}}),
+            "minimize: bounds: no number lies between those of element 0: -inf and -inf");
   EXPECT_EQ(text({.constraints = {{"eq", [](const auto& x) { return log(x); }}}}, Real{-1, 0, 0}),
             "minimize: the function or the constraints are not finite at x0");
   EXPECT_EQ(

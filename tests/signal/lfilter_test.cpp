@@ -86,6 +86,22 @@ TEST(Lfilter, Errors) {
               signal::lfilter(b, a, x, Real{0, 0});
             }),
             "lfilter: zi must have 3 elements along the axis and x's shape (7,) otherwise, not shape (2,)");
+  EXPECT_EQ(refusal<nax::ShapeError>([] {
+              signal::lfilter(b, a, x, Real{{0, 0, 0}});
+            }),
+            "lfilter: zi must have 3 elements along the axis and x's shape (7,) otherwise, not shape (1, 3)");
+  EXPECT_EQ(refusal<nax::ShapeError>([] {
+              signal::lfilter(b, a, nax::zeros<double>({2, 7}), Real(0.), {.axis = 1});
+            }),
+            "lfilter: zi must have 3 elements along the axis and x's shape (2, 7) otherwise, not shape ()");
+  EXPECT_EQ(refusal([] { signal::lfilter(b, Real{0, 1}, x); }), "lfilter: a[0] must not be 0");
+  EXPECT_THROW(
+      nax::grad([](const Real& bottom) { return Real(sum(signal::lfilter(b, bottom, x))); })(Real{0, 1}),
+      nax::ValueError);
+  // Programs take other values of a.
+  const auto filtered = nax::jit([](const Real& bottom) { return signal::lfilter(b, bottom, x); });
+  for (const Real& bottom : {a, Real(a * a), Real(3. - a)})
+    expect_close("jit", filtered(bottom).to_vector(), signal::lfilter(b, bottom, x).to_vector(), 1e-13, 1);
 }
 
 }  // namespace lfilter_test

@@ -23,8 +23,12 @@ class AdjointNode final : public nax::detail::CallNode {
         y0_(y0),
         times_(std::move(times)),
         y_(y),
-        options_{
-            .method = method_named(o.method).name, .rtol = o.rtol, .atol = o.atol, .max_steps = o.max_steps},
+        options_{.method = method_named(o.method).name,
+                 .rtol = o.rtol,
+                 .atol = o.atol,
+                 .first_step = o.first_step,
+                 .max_step = o.max_step,
+                 .max_steps = o.max_steps},
         captures_(captures),
         watched_by_(watchers),
         scopes_(nax::detail::recording.tape->scopes),
@@ -111,18 +115,28 @@ class AdjointNode final : public nax::detail::CallNode {
 template <class T>
 OdeResult<T> solve_with_adjoint(const Field<T>& f, TimeSpan span, const Array<T>& y0,
                                 const SolveIvpOptions<T>& options) {
+  nax::detail::Tape* const tape = nax::detail::recording.tape;
+  bool captures = false;
+  nax::detail::Watchers watchers = 0;
+  // Each value of f is recorded for a moment: what f captured may serve at some times or states alone.
+  const Field<T> noting = [&](double t, const Array<T>& y) -> Array<T> {
+    if (!tape || nax::detail::recording.tape) return f(t, y);  // (the latter within a derivative of f)
+    const std::size_t mark = tape->size();
+    const nax::detail::RecordOn on(tape);
+    Array<T> value = f(t, stop_gradient(y));
+    captures = captures || nax::detail::is_recorded(value);
+    watchers |= nax::detail::watchers_of(value, *tape);
+    value = stop_gradient(value);
+    tape->pop(mark);
+    return value;
+  };
   OdeResult<T> result = [&] {
     const nax::detail::RecordOn off(nullptr);
-    return Solver<T>(f, span, y0, options).solve();
+    return Solver<T>(noting, span, stop_gradient(y0), options).solve();
   }();
   nax::detail::make_constant(result.y);
-  nax::detail::Tape* const tape = nax::detail::recording.tape;
   if (!tape || result.y.shape(-1) == 0) return result;
-  const std::size_t mark = tape->size();
-  const Array<T> slope = f(span.begin, stop_gradient(y0));
-  const bool captures = nax::detail::is_recorded(slope);
-  const nax::detail::Watchers watchers = nax::detail::watchers_of(std::tuple{y0, slope}, *tape);
-  tape->pop(mark);
+  watchers |= nax::detail::watchers_of(y0, *tape);
   if (!watchers) return result;
   if (std::popcount(watchers) > 1)
     throw TypeError("solve_ivp: gradient 'adjoint' is for first derivatives; 'steps' has others");

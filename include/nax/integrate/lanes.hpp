@@ -36,6 +36,13 @@ Array<T> lane_array(const std::vector<T>& values) {
   return x;
 }
 
+// Is an element of a lane NaN, of n in each? Such a lane has stopped.
+template <class T>
+bool is_stopped(const std::vector<T>& values, std::size_t n, std::size_t lane) {
+  const auto from = values.begin() + static_cast<std::ptrdiff_t>(values.size() == n ? 0 : lane * n);
+  return std::any_of(from, from + static_cast<std::ptrdiff_t>(n), [](T v) { return std::isnan(v); });
+}
+
 // The root of the mean square of error / (atol + rtol max(|y|, |end|)), lane by lane. 0 for lanes whose y is
 // NaN among others: they have stopped.
 template <class T>
@@ -52,9 +59,8 @@ std::vector<double> error_norms(const Array<T>& error, const Array<T>& y, const 
       return static_cast<double>(all[all.size() == n ? i : lane * n + i]);
     };
     double sum = 0;
-    bool nan = false;
+    const bool nan = is_stopped(a, n, lane);
     for (std::size_t i = 0; i < n; ++i) {
-      nan = nan || std::isnan(of(a, i));
       const double scaled = of(e, i) / (atol + rtol * std::max(std::abs(of(a, i)), std::abs(of(b, i))));
       sum += scaled * scaled;
     }

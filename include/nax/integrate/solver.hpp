@@ -204,12 +204,13 @@ class Solver {
   // others go on; false where there are no others.
   bool lose_lanes() {
     const double most = largest(norms_);
+    const std::vector<T> y = lane_values(y_);
     std::vector<T> lost(norms_.size());
     bool all = true;
     for (std::size_t i = 0; i < lost.size(); ++i) {
       const bool fails = most < 1 ? norms_[i] >= 0.5 * most : !(norms_[i] < 1);
       lost[i] = fails ? std::numeric_limits<T>::quiet_NaN() : T(0);
-      all = all && fails;
+      all = all && (fails || is_stopped(y, static_cast<std::size_t>(y_.size()), i));
     }
     if (all) return false;
     y_ = y_ + lane_array(lost);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
+
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/optimize/constraints.hpp"
 #include "nax/optimize/implicit.hpp"
@@ -37,6 +40,19 @@ SparsityPattern lagrangian_pattern(const G& gradient, const Array<double>& x, st
       rows[i].push_back(j);
       if (i >= n) rows[static_cast<std::size_t>(j)].push_back(static_cast<std::int32_t>(i));
     }
+  return nax::detail::pattern_of_rows(rows);
+}
+
+// Both patterns, of equally many rows.
+inline SparsityPattern united(const SparsityPattern& a, const SparsityPattern& b) {
+  std::vector<std::vector<std::int32_t>> rows;
+  for (std::size_t i = 0; i + 1 < a.indptr().size(); ++i) {
+    const auto row = [i](const SparsityPattern& of, int end) {
+      return of.indices().begin() + of.indptr()[i + static_cast<std::size_t>(end)];
+    };
+    rows.emplace_back();
+    std::set_union(row(a, 0), row(a, 1), row(b, 0), row(b, 1), std::back_inserter(rows.back()));
+  }
   return nax::detail::pattern_of_rows(rows);
 }
 
@@ -101,20 +117,30 @@ ConstrainedSolution solve_constrained(const RealFunction& f, const RealFunction&
     const auto gradient_in_x = [lagrangian, multipliers = vector_of<double>(probe)](const Real& x) -> Real {
       return grad(lagrangian)(Real(concatenate({x, multipliers})));
     };
-    const auto second =
-        sparse_hessian(lagrangian, joined(x0, probe),
-                       {.pattern = lagrangian_pattern(gradient_in_x, vector_of<double>(x0), m)});
-    std::vector<std::int32_t> starts, columns;
-    const auto derivatives = [&](const Vector& x, const Vector& y, Vector& gradient, SparseRows& hessian,
-                                 SparseRows& jacobian) {
-      const auto [g, matrix] = second(joined(x, y));
-      if (starts.empty()) starts = matrix.indptr.to_vector(), columns = matrix.indices.to_vector();
-      cut(g, gradient);
-      const Vector numbers = values_of(matrix.data);
-      hessian = rows_of(starts, columns, numbers, 0, n, n);
-      jacobian = rows_of(starts, columns, numbers, n, n + m, n);
+    const auto solved_by = [&](const SparsityPattern& pattern) {
+      const auto second = sparse_hessian(lagrangian, joined(x0, probe), {.pattern = pattern});
+      std::vector<std::int32_t> starts, columns;
+      const auto derivatives = [&](const Vector& x, const Vector& y, Vector& gradient, SparseRows& hessian,
+                                   SparseRows& jacobian) {
+        const auto [g, matrix] = second(joined(x, y));
+        if (starts.empty()) starts = matrix.indptr.to_vector(), columns = matrix.indices.to_vector();
+        cut(g, gradient);
+        const Vector numbers = values_of(matrix.data);
+        hessian = rows_of(starts, columns, numbers, 0, n, n);
+        jacobian = rows_of(starts, columns, numbers, n, n + m, n);
+      };
+      return solved(program, derivatives);
     };
-    return solved(program, derivatives);
+    const SparsityPattern pattern = lagrangian_pattern(gradient_in_x, vector_of<double>(x0), m);
+    ConstrainedState first = solved_by(pattern);
+    if (first.status == 0 || !all_finite(first.x)) return first;
+    // Elements that are 0 near x0 may not be where it ended: once more, with both patterns.
+    const SparsityPattern both =
+        united(pattern, lagrangian_pattern(gradient_in_x, vector_of<double>(first.x), m));
+    if (both.indices().size() == pattern.indices().size()) return first;
+    ConstrainedState second = solved_by(both);
+    second.nfev += first.nfev, second.nhev += first.nhev, second.nit += first.nit;
+    return second;
   }();
 
   // Derivatives by the equations of the active constraints and their multipliers.

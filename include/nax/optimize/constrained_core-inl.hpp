@@ -157,20 +157,25 @@ class InteriorPoint {
 
   ConstrainedState run() {
     if (!start()) return finish(3);
-    for (; out_.nit < p_.max_steps; ++out_.nit) {
-      if (error(0) <= p_.tol) return finish(0);
+    for (;; ++out_.nit) {
+      if (error(0) <= p_.tol && !rescale()) return finish(0);
+      if (out_.nit >= p_.max_steps) return finish(1);
       if (norm_inf(out_.x) > 1e12 * std::max(1., norm_inf(start_))) return finish(5);
       while (error(mu_) <= 10 * mu_ && mu_ > p_.tol / 10) {
         mu_ = std::max(p_.tol / 10, std::min(0.2 * mu_, std::pow(mu_, 1.5)));
         filter_.clear();
       }
       if (!direction(c_, s_residual())) return finish(2);
-      if (search()) continue;
+      if (search()) {
+        if (!finite()) return finish(3);
+        continue;
+      }
       // No step serves: near the end of what the numbers allow, or far from all that is feasible.
+      if (rescale()) continue;
       if (error(0) <= 1e3 * p_.tol) return finish(2);
-      if (violation(c_, s_) <= p_.tol || !restore()) return finish(violation(c_, s_) > 1e-6 ? 4 : 2);
+      if (violation(c_, s_) <= p_.tol || !restore())
+        return finish(!finite() ? 3 : violation(c_, s_) > 1e-6 ? 4 : 2);
     }
-    return finish(1);
   }
 
  private:
@@ -199,14 +204,22 @@ class InteriorPoint {
            all_finite(hessian_.values);
   }
 
+  static double scale_for(double largest) {
+    return std::max(1e-8, std::min(1., 100 / std::max(1e-300, largest)));
+  }
+  double largest_in_row(std::size_t i) const {
+    double largest = 0;
+    for (std::int32_t k = jacobian_.starts[i]; k < jacobian_.starts[i + 1]; ++k)
+      largest = std::max(largest, std::fabs(jacobian_.values[static_cast<std::size_t>(k)]));
+    return largest;
+  }
+
   bool start() {
+    check_minimize_bounds(lower_, upper_);
     c_scale_.assign(m_, 1.);
     y_.assign(m_, 0.);
     s_.assign(m_, 0.), z_.assign(m_, 0.);
     for (std::size_t i = 0; i < n_; ++i) {
-      if (lower_[i] > upper_[i])
-        raise<ValueError>({"minimize: bounds: a lower bound must not be above its upper one: element ", i,
-                           " has ", InText{lower_[i]}, " and ", InText{upper_[i]}});
       // A little wider, so that equal bounds have something between.
       lower_[i] -= 1e-8 * std::max(1., std::fabs(lower_[i]));
       upper_[i] += 1e-8 * std::max(1., std::fabs(upper_[i]));
@@ -224,13 +237,9 @@ class InteriorPoint {
       raise<ValueError>({"minimize: the function or the constraints are not finite at x0"});
     derivatives();
     if (!finite()) raise<ValueError>({"minimize: derivatives are not finite at x0"});
-    f_scale_ = std::min(1., 100 / std::max(1e-300, norm_inf(gradient_)));
-    f_scale_ = std::max(f_scale_, 1e-8);
+    f_scale_ = scale_for(norm_inf(gradient_));
     for (std::size_t i = 0; i < m_; ++i) {
-      double largest = 0;
-      for (std::int32_t k = jacobian_.starts[i]; k < jacobian_.starts[i + 1]; ++k)
-        largest = std::max(largest, std::fabs(jacobian_.values[static_cast<std::size_t>(k)]));
-      c_scale_[i] = std::max(1e-8, std::min(1., 100 / std::max(1e-300, largest)));
+      c_scale_[i] = scale_for(largest_in_row(i));
       c_[i] *= c_scale_[i];
       if (!p_.equality[i]) s_[i] = std::max(c_[i], 1e-2), z_[i] = mu_ / s_[i], y_[i] = -z_[i];
     }
@@ -242,6 +251,44 @@ class InteriorPoint {
     }
     derivatives();
     return finite();
+  }
+
+  // Where the scales, taken at x0, hide residuals that are large without them: new ones, of x. False where
+  // the residuals are small, or the scales fit.
+  bool rescale() {
+    double most = 0;
+    for (const double each : hessian_.values) most = std::max(most, std::fabs(each));
+    const Residuals left = residuals(0);
+    const double rounding = 1e-13 * std::max(1., norm_inf(out_.x));
+    bool small = left.dual <= 1e-4 * f_scale_ + rounding * most &&
+                 left.complement <= 1e-4 * f_scale_ + 1e-9 * std::fabs(f_);
+    for (std::size_t i = 0; i < m_; ++i)
+      small = small && std::fabs(c_[i] - s_[i]) <= 1e-6 * c_scale_[i] + rounding * largest_in_row(i);
+    if (small) return false;
+    Vector of_f = gradient_, minus(m_);
+    for (std::size_t i = 0; i < m_; ++i) minus[i] = -y_[i];
+    add_transpose_times(jacobian_, minus, of_f);
+    // (At most so much that p_.tol is above what rounding leaves.)
+    const double by_f = std::max(1., std::min(scale_for(norm_inf(of_f) / f_scale_) / f_scale_,
+                                              p_.tol / std::max(1e-300, rounding * most)));
+    double most_by = by_f;
+    Vector by_c(m_);
+    for (std::size_t i = 0; i < m_; ++i) {
+      by_c[i] = std::max(1., scale_for(largest_in_row(i) / c_scale_[i]) / c_scale_[i]);
+      most_by = std::max(most_by, by_c[i]);
+    }
+    if (most_by < 2) return false;
+    f_scale_ *= by_f;
+    f_ *= by_f, mu_ = std::min(0.1, mu_ * by_f), last_shift_ *= by_f;
+    for (std::size_t i = 0; i < m_; ++i) {
+      c_scale_[i] *= by_c[i], c_[i] *= by_c[i], s_[i] *= by_c[i];
+      y_[i] *= by_f / by_c[i], z_[i] *= by_f / by_c[i];
+    }
+    for (std::size_t i = 0; i < n_; ++i) zl_[i] *= by_f, zu_[i] *= by_f;
+    filter_.clear();
+    most_violation_ = 0;
+    derivatives();
+    return true;
   }
 
   Vector s_residual() const {
@@ -264,9 +311,14 @@ class InteriorPoint {
       if (!p_.equality[i]) sum -= mu_ * std::log(s[i]);
     return sum;
   }
-  // The largest residual of the equations at barrier mu.
-  double error(double mu) const {
-    double dual = 0, primal = 0, complement = 0, sum = 0;
+  // The largest residuals of the equations at barrier mu.
+  struct Residuals {
+    double dual = 0, primal = 0, complement = 0;
+  };
+  Residuals residuals(double mu) const {
+    Residuals left;
+    auto& [dual, primal, complement] = left;
+    double sum = 0;
     std::size_t count = m_;
     for (std::size_t i = 0; i < n_; ++i) {
       dual = std::max(dual, std::fabs(gradient_[i] - zl_[i] + zu_[i]));
@@ -283,7 +335,12 @@ class InteriorPoint {
       complement = std::max(complement, std::fabs(s_[i] * z_[i] - mu));
     }
     const double scale = std::max(100., count > 0 ? sum / static_cast<double>(count) : 0.) / 100;
-    return std::max({dual / scale, primal, complement / scale});
+    dual /= scale, complement /= scale;
+    return left;
+  }
+  double error(double mu) const {
+    const Residuals left = residuals(mu);
+    return std::max({left.dual, left.primal, left.complement});
   }
 
   // Solves for the step with the right sides -c of equalities and -r of inequalities with their slacks.
@@ -302,10 +359,12 @@ class InteriorPoint {
       }
     }
     for (const double each : hessian_.values) largest = std::max(largest, std::fabs(each));
-    const double weight = 1e6 * largest;
     Vector pull(m_);
     for (std::size_t i = 0; i < m_; ++i) {
-      weights[i] = p_.equality[i] ? weight : z_[i] / s_[i];
+      // (Of flat equalities more, so that they count too.)
+      const double steepest = largest_in_row(i);
+      const double flat = steepest > 0 ? std::clamp(steepest * steepest, 1e-16, 1.) : 1;
+      weights[i] = p_.equality[i] ? 1e6 * largest / flat : z_[i] / s_[i];
       if (!p_.equality[i]) pull[i] = -(weights[i] * r[i] + slack_gradient(i));
     }
     add_transpose_times(jacobian_, pull, right);
@@ -327,7 +386,7 @@ class InteriorPoint {
     for (int turn = 0; turn < 8; ++turn) {
       Vector step = right, equal(m_);
       for (std::size_t i = 0; i < m_; ++i)
-        if (p_.equality[i]) equal[i] = -dy_[i] - weight * c[i];
+        if (p_.equality[i]) equal[i] = -dy_[i] - weights[i] * c[i];
       add_transpose_times(jacobian_, equal, step);
       matrix_->solve(step);
       const Vector moved = sparse_times(jacobian_, step);
@@ -336,7 +395,7 @@ class InteriorPoint {
       for (std::size_t i = 0; i < m_; ++i)
         if (p_.equality[i]) {
           left = std::max(left, std::fabs(moved[i] + c[i]));
-          next[i] += weight * (moved[i] + c[i]);
+          next[i] += weights[i] * (moved[i] + c[i]);
         }
       if (!(left < 0.5 * residual)) break;
       residual = left;
@@ -477,7 +536,7 @@ class InteriorPoint {
         z_[i] = std::max(std::min(z_[i] + dual * dz_[i], 1e10 * mu_ / s_[i]), mu_ / (1e10 * s_[i]));
       }
     derivatives();
-    return finite();
+    return true;
   }
 
   // Steps of Levenberg and Marquardt's on the constraints alone, until the filter accepts a point.

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "nax/core/function_ref.hpp"
-#include "nax/optimize/dense.hpp"
+#include "nax/optimize/minimize_core.hpp"
 
 // Minima of functions of vectors of doubles under constraints: an interior point method.
 NAX_BEGIN

@@ -119,8 +119,8 @@ auto minimize_under(const Vectors& on, const F& scalar, const Tree& x0, const Mi
 // the equation that the gradient vanishes; parameters at a bound stay there. Under constraints that equation
 // is of the Lagrangian, with the constraints that are met with 0; second derivatives of both are used, as
 // sparse matrices of recorded programs from 40 parameters and constraints on. Throws ValueError where f or
-// its gradient is not finite at x0, for bounds that cross and for methods that have none, and ShapeError
-// where f returns several numbers. Other ends are told by `status`.
+// its gradient is not finite at x0, for bounds that cross or are NaN and for methods that have none, and
+// ShapeError where f returns several numbers. Other ends are told by `status`.
 template <class F, class X>
 auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   const auto x0 = nax::detail::to_arrays(x0_);

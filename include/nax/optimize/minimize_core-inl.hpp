@@ -728,15 +728,24 @@ inline void run_nelder_mead(MinimizeRun& run) {
   s.fun = simplex[0].f;
 }
 
+NAX_ENGINE void check_minimize_bounds(const Vector& lower, const Vector& upper) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (!(lower[i] <= upper[i]))
+      raise<ValueError>({"minimize: bounds: a lower bound must not be above its upper one: element ", i,
+                         " has ", InText{lower[i]}, " and ", InText{upper[i]}});
+    if (lower[i] == inf || upper[i] == -inf)
+      raise<ValueError>({"minimize: bounds: no number lies between those of element ", i, ": ",
+                         InText{lower[i]}, " and ", InText{upper[i]}});
+  }
+}
+
 NAX_ENGINE MinimizeState minimize_vector(const Objective& f, const MinimizeProblem& p, const Vector& x0) {
   const std::size_t n = x0.size();
   if (n == 0) throw ValueError("minimize: x0 has no elements");
   if (!all_finite(x0)) throw ValueError("minimize: x0 is not finite");
   if (p.max_steps < 1) raise<ValueError>({"minimize: max_steps must be positive: ", p.max_steps});
-  for (std::size_t i = 0; i < n; ++i)
-    if (!(p.lower[i] <= p.upper[i]))
-      raise<ValueError>({"minimize: bounds: a lower bound must not be above its upper one: element ", i,
-                         " has ", InText{p.lower[i]}, " and ", InText{p.upper[i]}});
+  check_minimize_bounds(p.lower, p.upper);
   if (p.bounded && p.method != MinimizeMethod::l_bfgs_b && p.method != MinimizeMethod::nelder_mead)
     throw ValueError("minimize: bounds need method 'l-bfgs-b' or 'nelder-mead'");
   MinimizeRun run{f, p, {}};

@@ -38,6 +38,8 @@ struct MinimizeState {
 // Throws ValueError for a name that is none.
 NAX_ENGINE MinimizeMethod minimize_method(std::string_view name);
 NAX_ENGINE const char* minimize_message(int status);
+// Throws ValueError for bounds that cross, and those between which no number lies.
+NAX_ENGINE void check_minimize_bounds(const Vector& lower, const Vector& upper);
 // Throws ValueError where the function or its gradient is not finite at x0.
 NAX_ENGINE MinimizeState minimize_vector(const Objective& f, const MinimizeProblem& problem,
                                          const Vector& x0);

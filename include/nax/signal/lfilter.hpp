@@ -9,6 +9,7 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/manipulation/rearrange.hpp"
+#include "nax/transform/checkpoint.hpp"
 
 // Linear filters, by SciPy's names.
 NAX_BEGIN
@@ -22,7 +23,8 @@ struct LfilterOptions {
 // zi: a[0] y[n] = b[0] x[n] + b[1] x[n - 1] + ... - a[1] y[n - 1] - ..., in the transposed direct form II as
 // one scan. b and a have one axis, zi x's shape with max(b.size(), a.size()) - 1 along the axis. y has x's
 // shape. Differentiable in all four; goes under vmap and jit. Throws ValueError for b or a of no or several
-// axes or of no elements, IndexError for an axis that x does not have, ShapeError for zi of another shape.
+// axes or of no elements and, where it can be read, for a[0] = 0; IndexError for an axis that x does not
+// have, ShapeError for zi of another shape.
 template <class B, class A, class X, nax::detail::ArrayLike Z>
 auto lfilter(const B& b_, const A& a_, const X& x_, const Z& zi, const LfilterOptions& options = {}) {
   const auto given = nax::detail::as_array(x_);
@@ -32,6 +34,8 @@ auto lfilter(const B& b_, const A& a_, const X& x_, const Z& zi, const LfilterOp
   if (b.ndim() != 1 || a.ndim() != 1 || b.size() == 0 || a.size() == 0)
     raise<ValueError>({"lfilter: b and a must have one axis and at least one element, not shapes ", b.shape(),
                        " and ", a.shape()});
+  if (!nax::detail::is_batched(a) && nax::detail::is_readable(a) && stop_gradient(a).to_vector()[0] == T(0))
+    throw ValueError("lfilter: a[0] must not be 0");
   const int ndim = given.ndim();
   if (options.axis < -ndim || options.axis >= ndim)
     raise<IndexError>({"lfilter: axis ", options.axis, " is out of bounds for x of shape ", given.shape()});
@@ -39,10 +43,11 @@ auto lfilter(const B& b_, const A& a_, const X& x_, const Z& zi, const LfilterOp
   const std::int64_t order = std::max(b.size(), a.size()) - 1;
   Shape state_shape = x.shape(), column = Dims(static_cast<std::size_t>(ndim), 1);
   state_shape[0] = column[0] = order;
-  const Array<T> state = moveaxis(Array<T>(nax::detail::as_array(zi)), options.axis, 0);
+  const Array<T> before = nax::detail::as_array(zi);
+  const Array<T> state = before.ndim() == ndim ? Array<T>(moveaxis(before, options.axis, 0)) : before;
   if (state.shape() != state_shape)
     raise<ShapeError>({"lfilter: zi must have ", order, " elements along the axis and x's shape ",
-                       given.shape(), " otherwise, not shape ", nax::detail::as_array(zi).shape()});
+                       given.shape(), " otherwise, not shape ", before.shape()});
   // Coefficients as columns, by a's first.
   const auto later = [&](const Array<T>& c) -> Array<T> {
     const Array<T> rest = c(slice(1, none)) / a(0);
