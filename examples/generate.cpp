@@ -7,10 +7,10 @@
 // weights is read, which knows nothing. --temperature 0 takes the likeliest token each time.
 #include <cstdio>
 #include <nax/data/tokenizer.hpp>
-#include <nax/io/json.hpp>
 #include <nax/nax.hpp>
 
 #include "support/command_line.hpp"
+#include "support/config.hpp"
 
 using nax::Array, nax::_, nax::slice;
 namespace nn = nax::nn;
@@ -60,19 +60,15 @@ struct Gpt {
 
 Gpt read_gpt(const std::string& folder, std::int64_t& context) {
   const nax::io::Json config = nax::io::read_json(folder + "/config.json");
-  const auto number = [&](const char* key) {
-    const nax::io::Json* const found = config.find(key);
-    if (!found || !(found->number > 0)) throw nax::ValueError(std::string("config.json: has no ") + key);
-    return found->number;
-  };
-  const auto whole = [&](const char* key) { return static_cast<std::int64_t>(number(key)); };
+  const auto whole = [&](const char* key) { return examples::whole_number(config, key); };
   const std::int64_t n = whole("n_embd"), heads = whole("n_head"), width = n / heads;
   context = whole("n_positions");
   const auto key = nax::random::key(0);
   const auto linear = [&](std::int64_t in, std::int64_t out) {
     return nn::Linear<float>::make(key, {in, out});
   };
-  const auto norm = nn::LayerNorm<float>::make({.features = n, .epsilon = number("layer_norm_epsilon")});
+  const auto norm = nn::LayerNorm<float>::make(
+      {.features = n, .epsilon = examples::real_number(config, "layer_norm_epsilon", 1e-5)});
   const FileBlock block = {
       norm, norm, {linear(n, 3 * n), linear(n, n)}, {linear(n, 4 * n), linear(4 * n, n)}};
   Gpt gpt;

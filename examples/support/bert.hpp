@@ -2,10 +2,11 @@
 
 #include <map>
 #include <nax/data/tokenizer.hpp>
-#include <nax/io/json.hpp>
 #include <nax/nax.hpp>
 #include <string>
 #include <vector>
+
+#include "support/config.hpp"
 
 // BERT and the like (MiniLM), read from a folder of Hugging Face: config.json, tokenizer.json,
 // model.safetensors.
@@ -13,16 +14,6 @@ namespace examples {
 
 using nax::Array, nax::_;
 namespace nn = nax::nn;
-
-inline std::int64_t whole_number(const nax::io::Json& config, const char* key) {
-  const nax::io::Json* const found = config.find(key);
-  if (!found || !(found->number >= 1)) throw nax::ValueError(std::string("config.json: has no ") + key);
-  return static_cast<std::int64_t>(found->number);
-}
-inline double real_number(const nax::io::Json& config, const char* key, double otherwise) {
-  const nax::io::Json* const found = config.find(key);
-  return found ? found->number : otherwise;
-}
 
 struct BertLayer {
   nn::MultiHeadAttention<float> attention;

@@ -60,6 +60,61 @@ TEST(Tokenizer, TokensAreCutToALimit) {
             "Tokenizer: encode: max_tokens = 1 is less than the 2 tokens around a text");
 }
 
+// A file for tests, which the tests write.
+struct OwnFile {
+  std::string folder = testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_own_tokenizer";
+  OwnFile() { std::filesystem::create_directories(folder); }
+  ~OwnFile() { std::filesystem::remove_all(folder); }
+  Tokenizer load(const std::string& text) const {
+    std::ofstream(folder + "/tokenizer.json") << text;
+    return Tokenizer::load(folder);
+  }
+};
+std::string bert_with(const std::string& rest) {
+  return R"({"model": {"type": "WordPiece", "vocab": {"[PAD]": 0, "u": 1, "a": 2, "b": 3, "c": 4}, "unk_token": "u",
+             "continuing_subword_prefix": "##"}, "pre_tokenizer": {"type": "BertPreTokenizer"})" +
+         rest + '}';
+}
+
+// Whose text is nothing once it is normalised: it is found nowhere.
+TEST(Tokenizer, AddedTokensMayBeEmptyOnceNormalized) {
+  const OwnFile file;
+  const Tokenizer tokenizer = file.load(bert_with(
+      R"(, "normalizer": {"type": "BertNormalizer"}, "added_tokens": [{"id": 5, "content": "\u0301", "normalized": true},
+          {"id": 6, "content": "\u0000", "normalized": true}, {"id": 7, "content": "", "normalized": false}])"));
+  EXPECT_EQ(tokenizer.encode("a b\u0301"), (std::vector<int>{2, 3}));
+}
+
+TEST(Tokenizer, TextsAreCutAndFilledUpOnTheLeft) {
+  const OwnFile file;
+  const Tokenizer tokenizer = file.load(bert_with(
+      R"(, "truncation": {"direction": "Left", "max_length": 2, "strategy": "OnlyFirst", "stride": 0},
+           "padding": {"direction": "Left", "strategy": "BatchLongest", "pad_to_multiple_of": null, "pad_id": 4})"));
+  EXPECT_EQ(tokenizer.encode("a b c"), (std::vector<int>{3, 4}));
+  EXPECT_EQ(tokenizer.encode("a b c", {.max_tokens = 0}), std::vector<int>{});
+  EXPECT_EQ(tokenizer.encode("a b c", {.max_tokens = 9}), (std::vector<int>{2, 3, 4}));
+  const data::TokenBatch batch = tokenizer.encode_batch({"a", "b a", ""});
+  EXPECT_TRUE(array_equal(batch.ids, Array<int>{{4, 2}, {3, 2}, {4, 4}}));
+  EXPECT_TRUE(array_equal(batch.mask, Array<bool>{{false, true}, {true, true}, {false, false}}));
+}
+
+// Words of many letters take no longer a letter; pairs learnt first are joined first, from the left.
+TEST(Tokenizer, LongWordsAreJoined) {
+  const OwnFile file;
+  const Tokenizer tokenizer = file.load(
+      R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "aa": 2, "ab": 3, "aaaa": 4, "aab": 5},
+          "merges": [["a", "a"], ["aa", "aa"], ["a", "b"], ["aa", "b"]]},
+          "pre_tokenizer": {"type": "ByteLevel", "use_regex": false}})");
+  EXPECT_EQ(tokenizer.encode("aab"), (std::vector<int>{5}));
+  EXPECT_EQ(tokenizer.encode("aaab"), (std::vector<int>{2, 3}));
+  EXPECT_EQ(tokenizer.encode("aaaaaaa"), (std::vector<int>{4, 2, 0}));
+  EXPECT_EQ(tokenizer.encode("b"), (std::vector<int>{1}));
+  const std::vector<int> all = tokenizer.encode(std::string(400000, 'a') + 'b');
+  EXPECT_EQ(all.size(), 100001u);
+  EXPECT_EQ(all[99999], 4);
+  EXPECT_EQ(all.back(), 1);
+}
+
 TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
   const std::string folder = ::testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_tokenizer";
   std::filesystem::create_directories(folder);
@@ -96,6 +151,28 @@ TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(
       refusal(model(R"(, "normalizer": {"type": "NFKC"}, "pre_tokenizer": {"type": "BertPreTokenizer"})")),
       "normalizer is not known: NFKC");
+  const auto option = [&](const std::string& rest) {
+    return refusal(model(R"(, "pre_tokenizer": {"type": "BertPreTokenizer"}, )" + rest));
+  };
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "strategy": {"Fixed": 8}})"),
+            "padding's strategy is not known: Fixed");
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "direction": "Both"})"),
+            "padding's direction is not known: Both");
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "pad_to_multiple_of": 8})"),
+            "padding's pad_to_multiple_of is not known");
+  EXPECT_EQ(option(R"("truncation": {"max_length": 8, "strategy": "OnlySecond"})"),
+            "truncation's strategy is not known: OnlySecond");
+  EXPECT_EQ(option(R"("truncation": {"max_length": 8, "direction": 1})"),
+            "truncation's direction is not known: no text");
+  EXPECT_EQ(
+      option(R"("post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "S"}}],
+                      "special_tokens": {}})"),
+      "special_tokens has no ids of S");
+  EXPECT_EQ(option(R"("post_processor": {"type": "BertProcessing", "cls": ["S", 2], "sep": ["S", 0]})"),
+            "cls has number 2 of 2 tokens");
+  EXPECT_EQ(refusal(R"({"model": {"type": "WordPiece", "vocab": {"a": 16000000}}})"),
+            "a has number 16000000 of 1 tokens");
+  EXPECT_EQ(option(R"("added_tokens": [{"id": 9999, "content": "x"}])"), "x has number 9999 of 3 tokens");
   std::filesystem::remove_all(folder);
   EXPECT_NE(text_of<IoError>([&] { Tokenizer::load(folder); }).find(path), std::string::npos);
   const Tokenizer tokenizer = Tokenizer::load(golden("bert"));

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nax/io/file.hpp>
 #include <nax/io/save_c.hpp>
 #include <nax/nax.hpp>
+#include <set>
 
 #include "exporting/functions.hpp"
 #include "support/text_of.hpp"
@@ -22,6 +24,11 @@ struct Folder {
   Folder() { fs::create_directories(path); }
   ~Folder() { fs::remove_all(path); }
 };
+std::string to_name(const Shape& shape) {
+  std::string name;
+  for (const std::int64_t n : shape) name += '_' + std::to_string(n);
+  return name;
+}
 bool has_compiler() { return std::system("cc --version > /dev/null 2>&1") == 0; }
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
@@ -176,6 +183,124 @@ TEST(SaveC, LoopsNest) {
   program.run("cc -std=c11 -O1 -Wall -Wextra -Werror");
 }
 
+// Matrices of one constant, each at its own place.
+TEST(SaveC, SlicesOfAConstantDiffer) {
+  if (!has_compiler()) GTEST_SKIP() << "there is no cc";
+  Program program;
+  program.add(
+      "products",
+      [](const A& x) {
+        const A w = arange<float>(32).reshape({2, 4, 4});
+        return A(matmul(x, w(0)) + 2 * matmul(x, w(1)) - matmul(x, flip(w(1))));
+      },
+      draw(1, {3, 4}));
+  program.add(
+      "columns",
+      [w = draw(3, {4, 9})](const A& x) {
+        return A(matmul(x, w(_, slice(0, 3))) + 2 * matmul(x, w(_, slice(3, 6))) +
+                 3 * matmul(x, w(_, slice(6, 9))));
+      },
+      draw(1, {3, 4}));
+  program.add(
+      "double_columns",
+      [](const Array<double>& x) {
+        const Array<double> w = arange<double>(32).reshape({4, 8});
+        return Array<double>(matmul(x, w(_, slice(0, 4))) - matmul(x, w(_, slice(4, 8))));
+      },
+      draw(1, {3, 4}).astype<double>());
+  program.add(
+      "convolutions",
+      [](const A& x) {
+        const A w = arange<float>(2 * 3 * 4 * 5).reshape({2, 3, 4, 5});
+        return A(nn::conv(x, w(0)) + 2 * nn::conv(x, w(1)));
+      },
+      draw(2, {2, 7, 4}));
+  program.add(
+      "kernels_columns",
+      [](const A& x) {
+        const A w = arange<float>(3 * 4 * 6).reshape({3, 4, 6});
+        return A(nn::conv(x, w(_, _, slice(0, 3))) + 2 * nn::conv(x, w(_, _, slice(3, 6))));
+      },
+      draw(2, {2, 7, 4}));
+  EXPECT_TRUE(program.refused.empty());
+  program.run("cc -std=c11 -O1 -Wall -Wextra -Werror");
+}
+
+// A graph may have slices of a constant: each is packed for itself.
+TEST(SaveC, SlicesOfOneNodeArePackedApart) {
+  using namespace io::detail;
+  const Folder folder;
+  const std::vector<float> numbers(2 * 3 * 4 * 4, 1);
+  using Integers = std::vector<std::int64_t>;
+  const auto source = [&](NodeKind kind, const Integers& x_shape, const Integers& w_shape,
+                          const Integers& with) {
+    const Dims x(x_shape.begin(), x_shape.end()), w(w_shape.begin(), w_shape.end());
+    Graph graph;
+    const int from = graph.add({NodeKind::argument, {}, DType::float32, x});
+    Dims both = w, end = w, one(w.size() + 1, 1);
+    both.insert(0, 2), end.insert(0, 1);
+    const int all = graph.own_constant(numbers.data(), DType::float32, both);
+    std::vector<int> made;
+    for (int i = 0; i < 2; ++i) {
+      Dims first(w.size() + 1, 0);
+      first[0] = i, end[0] = i + 1;
+      const int part = graph.reshape(graph.slice(all, first, end, one), w);
+      made.push_back(graph.add({kind, {from, part}, DType::float32, x, with}));
+    }
+    graph.arguments = {from}, graph.results = made;
+    write_c(folder.path + "/f.c", graph, {});
+    return text_of_file(folder.path + "/f.c");
+  };
+  const std::string products = source(NodeKind::matmul, {3, 4}, {4, 4}, {}),
+                    windows = source(NodeKind::convolve, {1, 5, 4}, {3, 4, 4}, {1, 1, 1, 1, 1, 1});
+  EXPECT_NE(products.find("float w_2[64]"), std::string::npos);
+  EXPECT_NE(windows.find("float w_2[192]"), std::string::npos);
+}
+
+TEST(SaveC, FunctionsAreTheLibrarysWhereFormulasWouldLoseDigits) {
+  if (!has_compiler()) GTEST_SKIP() << "there is no cc";
+  Program program;
+#define OF_ONE(name, e, ...) \
+  program.add(               \
+      name, [](const A& x) { return A(e); }, A{__VA_ARGS__})
+  OF_ONE("expm1", expm1(x), 1e-8f, -3e-9f);
+  OF_ONE("log1p", log1p(x), 1e-9f, -3e-10f);
+  OF_ONE("softplus", nn::softplus(x), -20, -21);
+  OF_ONE("erfc", special::erfc(x), 5, 5.1f);
+  OF_ONE("hypot", hypot(x, x), 1e30f, 2e30f);
+  OF_ONE("small_hypot", hypot(x, x) * 1e30f, 1e-30f, 2e-30f);
+  OF_ONE("signs", copysign(3.f, x), -0.f, 0.f, -2, 2);
+  OF_ONE("signbit", signbit(x).astype<float>(), -0.f, 0.f, -2, 2);
+  OF_ONE("exp2", exp2(x), 10, -3.5f);
+  OF_ONE("log2", log2(x), 1 + 1e-6f, 1 - 1e-6f);
+  OF_ONE("log10", log10(x), 1e-6f, 1000);
+  OF_ONE("cbrt", cbrt(x), -27, 1e-30f);
+  OF_ONE("trunc", trunc(x) + fmod(10 * x, A(3.f)), -2.5f, 2.7f, 1e9f);
+  program.add(
+      "double_expm1", [](const Array<double>& x) { return Array<double>(expm1(x)); },
+      Array<double>{1e-18, -3e-17});
+#undef OF_ONE
+  EXPECT_TRUE(program.refused.empty());
+  program.run("cc -std=c11 -O1 -Wall -Wextra -Werror");
+}
+
+TEST(SaveC, SingleElementsReduce) {
+  if (!has_compiler()) GTEST_SKIP() << "there is no cc";
+  Program program;
+  for (const Shape& shape : {Shape{1, 1}, Shape{1, 3}, Shape{3, 1}, Shape{1}, Shape{1, 1, 1}}) {
+    for (const int axis : std::set<int>{0, static_cast<int>(shape.size()) - 1}) {
+      const std::string own = to_name(shape) + "_" + std::to_string(axis);
+      program.add(
+          "logsumexp" + own, [=](const A& x) { return A(logsumexp(x, {.axis = axis})); }, draw(1, shape));
+      program.add(
+          "var" + own, [=](const A& x) { return A(var(x, {.axis = axis}) + max(x, {.axis = axis})); },
+          draw(1, shape));
+    }
+  }
+  EXPECT_TRUE(program.refused.empty());
+  program.run("cc -std=c11 -O1 -Wall -Wextra -Werror");
+}
+
 TEST(SaveC, WeightsLieInAFileBesideTheSource) {
   if (!has_compiler()) GTEST_SKIP() << "there is no cc";
   Program program;
@@ -214,6 +339,24 @@ TEST(SaveC, WeightsAreWrittenOnce) {
   EXPECT_EQ(source.find("float w_3"), std::string::npos);
 }
 
+// Whatever the locale's decimal point is.
+TEST(SaveC, NumbersHavePoints) {
+  const Folder folder;
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  for (const char* const other : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+    if (std::setlocale(LC_NUMERIC, other)) break;
+  io::save_c(
+      folder.path + "/f.c",
+      [](const A& x) {
+        return A(1.5f * x + A{0.1f, 1e30f, -2, 1e-30f});
+      },
+      draw(1, {4}));
+  std::setlocale(LC_NUMERIC, before.c_str());
+  const std::string source = text_of_file(folder.path + "/f.c");
+  EXPECT_NE(source.find("1.5f"), std::string::npos);
+  EXPECT_NE(source.find(" 0.1f, 1e+30f, -2.0f, 1e-30f,"), std::string::npos) << source;
+}
+
 TEST(SaveC, RefusesByName) {
   const Folder folder;
   const auto refusal = [&](const auto& f, const io::SaveCOptions& options) {
@@ -221,9 +364,21 @@ TEST(SaveC, RefusesByName) {
   };
   const auto same = [](const A& x) { return A(2 * x); };
   EXPECT_EQ(refusal([](const A& x) { return fft::fft(x); }, {}).substr(0, 27), "save_c: cannot be written: ");
+  EXPECT_EQ(refusal(
+                [](const A& x) {
+                  return nn::max_pool(x.reshape({1, 4, 1}), {2}, {.padding = {{2, 3}}});
+                },
+                {}),
+            "save_c: cannot be written: positions of the best elements of windows");
   EXPECT_EQ(refusal(same, {.name = "two words"}), "save_c: no name of C's: two words");
   EXPECT_EQ(refusal(same, {.inputs = {"f"}}), "save_c: a name is used twice: f");
   EXPECT_EQ(refusal(same, {.inputs = {"w_1"}}), "save_c: no name of C's: w_1");
+  for (const char* const name : {"double", "default", "class", "co_await", "exp", "expf", "memcpy", "NAN",
+                                 "int64_t", "ALIGNED", "windows", "gemm_float", "__x", "_X", "main"})
+    EXPECT_EQ(refusal(same, {.inputs = {name}}), std::string("save_c: no name of C's: ") + name);
+  EXPECT_EQ(refusal(same, {.inputs = {"f_with"}}), "save_c: a name is used twice: f_with");
+  EXPECT_EQ(text_of<ValueError>([&] { io::save_c(folder.path + "/net.h", same, draw(1, {4})); }),
+            "save_c: the source would be overwritten by its header: " + folder.path + "/net.h");
   EXPECT_EQ(refusal(same, {.outputs = {"a", "b"}}), "save_c: 2 names of outputs for 1 arrays");
   EXPECT_FALSE(fs::exists(folder.path + "/f.c"));
 }

@@ -137,6 +137,47 @@ TEST(LoadTorch, PackedAndSingleProjections) {
   expect_close(single(x), want);
 }
 
+TEST(LoadTorch, ProjectionsThatDoNotFitAreNamed) {
+  const std::int64_t e = 8, n = 2;
+  const auto error = [&](const State& changed) {
+    State state{{"in_proj_weight", draw(1, {3 * e, e})},
+                {"in_proj_bias", draw(2, {3 * e})},
+                {"out_proj.weight", draw(3, {e, e})},
+                {"out_proj.bias", draw(4, {e})}};
+    for (const auto& [name, array] : changed) state[name] = array;
+    const File file(state);
+    auto module = nn::MultiHeadAttention<float>::make(random::key(0), {.features = e, .heads = n});
+    return error_of([&] { io::load_torch(file.path, module); });
+  };
+  EXPECT_EQ(error({}), "");
+  const auto is_named = [&](const std::string& name, const Shape& shape) {
+    const std::string text = error({{name, draw(5, shape)}});
+    EXPECT_TRUE(says(text, "model.safetensors") && says(text, name) && says(text, to_string(shape))) << text;
+  };
+  for (const std::int64_t rows : {e, 2 * e, 3 * e + 1, 4 * e}) {
+    is_named("in_proj_weight", {rows, e});
+    is_named("in_proj_bias", {rows});
+  }
+  is_named("in_proj_weight", {3 * e, e + 1});
+  is_named("in_proj_weight", {3 * e * e});
+  is_named("out_proj.weight", {e, e + 1});
+  is_named("out_proj.weight", {e + 1, e});
+  is_named("out_proj.bias", {e + 1});
+}
+
+TEST(LoadTorch, BiasesThatAreAddedHaveOneShape) {
+  const std::int64_t d = 3, u = 4;
+  for (const std::int64_t other : {std::int64_t{1}, u, 4 * u + 1}) {
+    const File file(State{{"weight_ih_l0", draw(1, {4 * u, d})},
+                          {"weight_hh_l0", draw(2, {4 * u, u})},
+                          {"bias_ih_l0", draw(3, {4 * u})},
+                          {"bias_hh_l0", draw(4, {other})}});
+    auto lstm = nn::LSTM<float>::make(random::key(0), {d, u});
+    const std::string text = error_of([&] { io::load_torch(file.path, lstm); });
+    EXPECT_TRUE(says(text, "bias_hh_l0") && says(text, to_string(Shape{other}))) << text;
+  }
+}
+
 TEST(LoadTorch, RecurrentLayers) {
   const std::int64_t d = 3, u = 4;
   const State lstm_state{{"weight_ih_l0", draw(1, {4 * u, d})},
@@ -294,6 +335,8 @@ TEST(LoadTorch, RegularExpressionsRename) {
                      io::TorchNames::matching({{"(", ""}});
                    }),
                    "load_torch: .rename: no regular expression: (: "));
+  EXPECT_TRUE(says(error_of([&] { names(std::string(100000, 'a')); }),
+                   "load_torch: .rename: a name of 100000 bytes, more than 4096: aaa"));
 }
 
 TEST(LoadTorch, CastsHalves) {

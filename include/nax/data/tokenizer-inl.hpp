@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <queue>
+#include <tuple>
 
 #include "nax/data/tokenizer.hpp"
 #include "nax/data/tokenizer_file-inl.hpp"
@@ -82,9 +84,10 @@ inline std::vector<Tokenizer::Piece> Tokenizer::split(std::vector<Piece> pieces,
   using detail::unicode::is_space;
   std::vector<std::pair<std::u32string, const Added*>> all;
   for (const Added& one : added_)
-    if (one.normalized == normal && !one.text.empty()) {
-      const std::u32string own = detail::unicode::code_points(one.text);
-      all.emplace_back(normal ? normalized(own) : own, &one);
+    if (one.normalized == normal) {
+      std::u32string own = detail::unicode::code_points(one.text);
+      if (normal) own = normalized(own);
+      if (!own.empty()) all.emplace_back(std::move(own), &one);
     }
   if (all.empty()) return pieces;
   const auto is_part = [](char32_t c) {
@@ -175,27 +178,47 @@ inline void Tokenizer::encode_bytes(const std::u32string& word, std::vector<int>
   if (whole_)
     if (const auto found = ids_.find(detail::unicode::utf8(word)); found != ids_.end())
       return ids.push_back(found->second);
-  std::vector<int> parts;
+  struct Part {
+    int id;  // -1 where it has been joined to the one before
+    std::size_t before, next;
+  };
+  struct Pair {
+    int rank;
+    std::size_t place;
+    std::uint64_t key;
+    int made;
+    bool operator<(const Pair& other) const {  // the greatest is joined first
+      return std::tie(other.rank, other.place) < std::tie(rank, place);
+    }
+  };
+  std::vector<Part> parts;
   for (const char32_t c : word) {
     const auto found = ids_.find(detail::unicode::utf8(std::u32string(1, c)));
-    if (found != ids_.end())
-      parts.push_back(found->second);
-    else if (unknown_)
-      parts.push_back(*unknown_);
+    if (found == ids_.end() && !unknown_) continue;
+    const std::size_t i = parts.size();
+    parts.push_back({found == ids_.end() ? *unknown_ : found->second, i - 1, i + 1});
   }
-  for (;;) {
-    const Merge* best = nullptr;
-    std::size_t place = 0;
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      const auto found = merges_.find({parts[i], parts[i + 1]});
-      if (found != merges_.end() && (!best || found->second.rank < best->rank))
-        best = &found->second, place = i;
-    }
-    if (!best) break;
-    parts[place] = best->made;
-    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+  const std::size_t n = parts.size();
+  const auto key = [&](std::size_t i) { return pair_of(parts[i].id, parts[parts[i].next].id); };
+  std::priority_queue<Pair> pairs;
+  const auto push = [&](std::size_t i) {
+    if (i >= n || parts[i].next >= n) return;
+    const auto found = merges_.find(key(i));
+    if (found != merges_.end()) pairs.push({found->second.rank, i, found->first, found->second.made});
+  };
+  for (std::size_t i = 0; i < n; ++i) push(i);
+  while (!pairs.empty()) {
+    const Pair best = pairs.top();
+    pairs.pop();
+    Part& own = parts[best.place];
+    if (own.id < 0 || own.next >= n || key(best.place) != best.key) continue;  // is no pair any more
+    Part& other = parts[own.next];
+    own.id = best.made, own.next = other.next, other.id = -1;
+    if (own.next < n) parts[own.next].before = best.place;
+    push(own.before), push(best.place);
   }
-  ids.insert(ids.end(), parts.begin(), parts.end());
+  for (const Part& part : parts)
+    if (part.id >= 0) ids.push_back(part.id);
 }
 
 // ---- texts
@@ -226,7 +249,8 @@ NAX_ENGINE std::vector<int> Tokenizer::encode(std::string_view text, const Encod
       raise<ValueError>(
           {"Tokenizer: encode: max_tokens = ", *most, " is less than the ", around, " tokens around a text"});
     if (static_cast<std::int64_t>(ids.size()) > *most - around)
-      ids.resize(static_cast<std::size_t>(*most - around));
+      ids.erase(cuts_left_ ? ids.begin() : ids.begin() + (*most - around),
+                cuts_left_ ? ids.end() - (*most - around) : ids.end());
   }
   if (options.special) {
     ids.insert(ids.begin(), before_.begin(), before_.end());
@@ -245,10 +269,13 @@ NAX_ENGINE TokenBatch Tokenizer::encode_batch(const std::vector<std::string>& te
   }
   std::vector<int> ids, mask;
   for (const std::vector<int>& one : all) {
+    const std::size_t before = pads_left_ ? longest - one.size() : 0;
+    ids.insert(ids.end(), before, padding_.value_or(0));
     ids.insert(ids.end(), one.begin(), one.end());
+    ids.resize(mask.size() + longest, padding_.value_or(0));
+    mask.insert(mask.end(), before, 0);
     mask.insert(mask.end(), one.size(), 1);
-    ids.insert(ids.end(), longest - one.size(), padding_.value_or(0));
-    mask.insert(mask.end(), longest - one.size(), 0);
+    mask.resize(ids.size(), 0);
   }
   const Shape shape = {static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(longest)};
   return {array(ids, shape), array(mask, shape).astype<bool>()};

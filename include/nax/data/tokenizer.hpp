@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +23,7 @@ struct EncodeOptions {
   std::optional<std::int64_t> max_tokens = {};  // with them; the file's limit without
 };
 
-// Texts side by side, short ones filled up at their ends: (texts, tokens).
+// Texts side by side, short ones filled up at their ends, or beginnings if the file says so: (texts, tokens).
 struct TokenBatch {
   Array<int> ids;
   Array<bool> mask;  // is it a token of the text?
@@ -66,6 +66,9 @@ class Tokenizer {
   enum class Model : unsigned char { word_piece, bpe };
 
   struct Reader;
+  static std::uint64_t pair_of(int left, int right) {
+    return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+  }
   std::vector<Piece> split(std::vector<Piece> pieces, bool normalized) const;
   NAX_ENGINE std::u32string normalized(std::u32string_view text) const;
   void cut_words(std::u32string_view text, std::vector<std::u32string>& words) const;
@@ -77,12 +80,13 @@ class Tokenizer {
   std::unordered_map<std::string, int> ids_;
   std::vector<std::string> tokens_;  // by number
   std::vector<Added> added_;
-  std::map<std::pair<int, int>, Merge> merges_;
-  std::string prefix_;  // of pieces within a word
+  std::unordered_map<std::uint64_t, Merge> merges_;  // by pair_of
+  std::string prefix_;                               // of pieces within a word
   std::optional<int> unknown_, padding_;
   std::size_t longest_word_ = 100;
-  std::vector<int> before_, after_;         // of a text
-  std::optional<std::int64_t> max_tokens_;  // the file's
+  std::vector<int> before_, after_;             // of a text
+  std::optional<std::int64_t> max_tokens_;      // the file's
+  bool cuts_left_ = false, pads_left_ = false;  // where texts are cut to max_tokens, and filled up
   bool clean_ = false, ideographs_ = false, accents_ = true,
        lower_ = false;      // what normalising does; keeps accents?
   bool cuts_ = true;        // into words?

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/data/tokenizer.hpp"
+#include "nax/io/file.hpp"
 #include "nax/io/json.hpp"
 
 NAX_BEGIN
@@ -11,6 +12,7 @@ struct Tokenizer::Reader {
   using Json = io::Json;
   Tokenizer& made;
   const std::string& path;
+  std::size_t count = 0;  // of tokens that the file lists
 
   [[noreturn, gnu::cold]] void fail(const std::string& what) const {
     throw IoError("Tokenizer: " + path + ": " + what);
@@ -54,9 +56,39 @@ struct Tokenizer::Reader {
     }
   }
 
+  // The number of a token of the vocabulary, which may have gaps.
+  int place(const Json& from, const std::string& token) const {
+    const int id = number(from, token);
+    if (static_cast<std::size_t>(id) > 4 * count + 1024)
+      fail(token + " has number " + std::to_string(id) + " of " + std::to_string(count) + " tokens");
+    return id;
+  }
+  // The number of a token around texts.
+  int token(const Json& from, const std::string& name) const {
+    const int id = number(from, name);
+    if (id >= made.size())
+      fail(name + " has number " + std::to_string(id) + " of " + std::to_string(made.size()) + " tokens");
+    return id;
+  }
+  // Refuses what is not among these; absent, an option is the first.
+  std::size_t option(const Json& from, const std::string& name, const char* key,
+                     std::initializer_list<const char*> known_ones) const {
+    const Json& found = at(from, key);
+    if (found.is(Json::Kind::null)) return 0;
+    const std::string& own = found.keys.empty() ? found.text : found.keys[0];
+    std::size_t i = 0;
+    for (const char* const one : known_ones) {
+      if (found.is(Json::Kind::string) && own == one) return i;
+      ++i;
+    }
+    fail(name + "'s " + key + " is not known: " + (own.empty() ? "no text" : own));
+  }
+
   void read(const Json& all) {
+    const Json& added = at(all, "added_tokens");
+    count = added.items.size();
     model(at(all, "model"));
-    for (const Json& one : at(all, "added_tokens").items) {
+    for (const Json& one : added.items) {
       Added token{text(at(one, "content"), "a token that is added"),
                   0,
                   is_true(one, "special"),
@@ -64,7 +96,7 @@ struct Tokenizer::Reader {
                   is_true(one, "single_word"),
                   is_true(one, "lstrip"),
                   is_true(one, "rstrip")};
-      token.id = number(at(one, "id"), token.text);
+      token.id = place(at(one, "id"), token.text);
       add(token.text, token.id);
       made.added_.push_back(std::move(token));
     }
@@ -80,13 +112,20 @@ struct Tokenizer::Reader {
     if (!cuts) fail("pre_tokenizer is not known: none");
     for_each(at(all, "post_processor"), "processors", [&](const Json& one) { around(one); });
     made.cleans_up_ = is_true(at(all, "decoder"), "cleanup");
-    if (const Json& limit = at(all, "truncation"); !limit.is(Json::Kind::null))
+    if (const Json& limit = at(all, "truncation"); !limit.is(Json::Kind::null)) {
       made.max_tokens_ = number(at(limit, "max_length"), "truncation");
-    const Json& padding = at(all, "padding");
-    if (!padding.is(Json::Kind::null))
+      made.cuts_left_ = option(limit, "truncation", "direction", {"Right", "Left"}) == 1;
+      option(limit, "truncation", "strategy", {"LongestFirst", "OnlyFirst"});  // alike for single texts
+    }
+    if (const Json& padding = at(all, "padding"); !padding.is(Json::Kind::null)) {
       made.padding_ = number(at(padding, "pad_id"), "padding");
-    else
+      made.pads_left_ = option(padding, "padding", "direction", {"Right", "Left"}) == 1;
+      option(padding, "padding", "strategy", {"BatchLongest"});
+      if (!at(padding, "pad_to_multiple_of").is(Json::Kind::null))
+        fail("padding's pad_to_multiple_of is not known");
+    } else {
       made.padding_ = made.id("[PAD]");
+    }
   }
   void add(const std::string& token, int id) {
     made.ids_[token] = id;
@@ -100,8 +139,9 @@ struct Tokenizer::Reader {
     if (type.empty()) type = from.find("merges") ? "BPE" : "WordPiece";
     if (type != "WordPiece" && type != "BPE") fail("model is not known: " + type);
     if (!vocabulary.is(Json::Kind::object)) fail("model has no vocab");
+    count += vocabulary.items.size();
     for (std::size_t i = 0; i < vocabulary.items.size(); ++i)
-      add(vocabulary.keys[i], number(vocabulary.items[i], vocabulary.keys[i]));
+      add(vocabulary.keys[i], place(vocabulary.items[i], vocabulary.keys[i]));
     const Json& unknown = at(from, "unk_token");
     if (!unknown.is(Json::Kind::null)) made.unknown_ = known(text(unknown, "unk_token"));
     if (type == "WordPiece") {
@@ -127,7 +167,7 @@ struct Tokenizer::Reader {
         left = merge.text.substr(0, space), right = merge.text.substr(space + 1);
       }
       const int rank = static_cast<int>(made.merges_.size());
-      made.merges_[{known(left), known(right)}] = {rank, known(left + right)};
+      made.merges_[pair_of(known(left), known(right))] = {rank, known(left + right)};
     }
   }
   void normalizer(const Json& from) {
@@ -147,12 +187,12 @@ struct Tokenizer::Reader {
   void around(const Json& from) {
     const std::string type = type_of(from);
     if (type == "BertProcessing" || type == "RobertaProcessing") {
-      const auto token = [&](const char* key) {
+      const auto own = [&](const char* key) {
         const Json& pair = at(from, key);
         if (pair.items.size() != 2) fail(std::string("post_processor has no ") + key);
-        return number(pair.items[1], key);
+        return token(pair.items[1], key);
       };
-      made.before_ = {token("cls")}, made.after_ = {token("sep")};
+      made.before_ = {own("cls")}, made.after_ = {own("sep")};
     } else if (type == "TemplateProcessing") {
       bool behind = false;
       for (const Json& one : at(from, "single").items) {
@@ -163,7 +203,8 @@ struct Tokenizer::Reader {
         }
         const std::string name = text(at(*special, "id"), "a token around texts");
         const Json& ids = at(at(at(from, "special_tokens"), name), "ids");
-        for (const Json& id : ids.items) (behind ? made.after_ : made.before_).push_back(number(id, name));
+        if (ids.items.empty()) fail("special_tokens has no ids of " + name);
+        for (const Json& id : ids.items) (behind ? made.after_ : made.before_).push_back(token(id, name));
       }
     } else if (type != "ByteLevel") {
       fail("post_processor is not known: " + type);
@@ -173,9 +214,11 @@ struct Tokenizer::Reader {
 
 NAX_ENGINE Tokenizer Tokenizer::load(const std::string& path) {
   const std::string file = path.ends_with(".json") ? path : path + "/tokenizer.json";
-  Tokenizer made;
-  Reader{made, file}.read(io::detail::read_json("Tokenizer", file));
-  return made;
+  return io::detail::within_memory("Tokenizer", file, [&] {
+    Tokenizer made;
+    Reader{made, file}.read(io::detail::read_json("Tokenizer", file));
+    return made;
+  });
 }
 
 }  // namespace data

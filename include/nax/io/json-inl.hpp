@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nax/core/from_chars.hpp"
+#include "nax/io/file.hpp"
 #include "nax/io/json.hpp"
 #include "nax/io/safetensors_header.hpp"
 
@@ -139,8 +140,10 @@ NAX_ENGINE Json parse_json(const char* function, const std::string& path, std::s
   return JsonReader(function, path, text).read();
 }
 NAX_ENGINE Json read_json(const char* function, const std::string& path) {
-  const Bytes bytes = read_file(function, path);
-  return parse_json(function, path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return within_memory(function, path, [&] {
+    const Bytes bytes = read_file(function, path);
+    return parse_json(function, path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  });
 }
 
 }  // namespace detail

@@ -29,8 +29,8 @@ NAX_ENGINE Json parse_json(const char* function, const std::string& path, std::s
 NAX_ENGINE Json read_json(const char* function, const std::string& path);
 }  // namespace detail
 
-// The value of a file of JSON. Throws IoError where it cannot be read, is no JSON, or is nested more than 64
-// deep.
+// The value of a file of JSON. Throws IoError where it cannot be read, is no JSON, is nested more than 64
+// deep, or needs more memory than there is.
 inline Json read_json(const std::string& path) { return detail::read_json("read_json", path); }
 
 }  // namespace io

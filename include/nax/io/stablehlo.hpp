@@ -21,7 +21,7 @@ NAX_ENGINE std::string stablehlo_text(const Graph& graph);
 template <class F, class A>
 std::string stablehlo(const F& f, const A& arguments) {
   return detail::stablehlo_text(
-      detail::graph_of("stablehlo", detail::RowNodes::spelled, detail::LoopNodes::unrolled, f, arguments));
+      detail::graph_of("stablehlo", detail::System::stablehlo, detail::LoopNodes::unrolled, f, arguments));
 }
 
 }  // namespace io

@@ -26,7 +26,17 @@ NAX_ENGINE TorchNames TorchNames::matching(const std::vector<std::pair<std::stri
       raise<ValueError>({"load_torch: .rename: no regular expression: ", pattern, ": ", e.what()});
     }
   return [all = std::move(all)](std::string name) {
-    for (const auto& [pattern, other] : all) name = std::regex_replace(name, pattern, other);
+    for (const auto& [pattern, other] : all) {
+      // Matching recurses with every character.
+      if (name.size() > 4096)
+        raise<IoError>({"load_torch: .rename: a name of ", static_cast<std::int64_t>(name.size()),
+                        " bytes, more than 4096: ", name.substr(0, 64)});
+      try {
+        name = std::regex_replace(name, pattern, other);
+      } catch (const std::regex_error& e) {
+        raise<IoError>({"load_torch: .rename: an expression fails: ", name, ": ", e.what()});
+      }
+    }
     return name;
   };
 }

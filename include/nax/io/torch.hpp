@@ -35,7 +35,8 @@ class TorchNames {
   requires std::is_invocable_r_v<std::string, const F&, const std::string&> TorchNames(F f)
       : rename_(std::move(f)) {}
   // By regular expressions (ECMAScript) and what stands in place of each match, where $1 is the first group.
-  // Throws ValueError for what is no expression.
+  // Throws ValueError for what is no expression; load_torch throws IoError for names of the file that are
+  // longer than 4096 bytes or that an expression is too complex for.
   NAX_ENGINE static TorchNames matching(const std::vector<std::pair<std::string, std::string>>& pairs);
   std::string operator()(const std::string& name) const { return rename_ ? rename_(name) : name; }
 
@@ -110,7 +111,7 @@ class TorchLoader {
   }
   bool has(const std::string& name) const { return files_.shape(name) != nullptr; }
 
-  // Fills a leaf by what `turn` makes of the tensors of these names, each of which has `rank` axes.
+  // Fills a leaf by what `turn` makes of the tensors of these names, which have one shape of `rank` axes.
   template <class T, class Turn>
   void fill(const Path& module, const char* field, Array<T>& leaf, const std::vector<std::string>& names,
             int rank, const Turn& turn) {
@@ -122,9 +123,23 @@ class TorchLoader {
       if (!shape) return report_.missing.push_back(std::move(shown_name));
       if (rank >= 0 && static_cast<int>(shape->size()) != rank)
         files_.fail(name, "has shape " + to_string(*shape) + ", not " + std::to_string(rank) + " axes");
+      if (*shape != *files_.shape(names.front()))
+        files_.fail(name, "has shape " + to_string(*shape) + ", " + names.front() + " has " +
+                              to_string(*files_.shape(names.front())));
       tensors.push_back(nax::detail::typed<T>(files_.take(name, dtype_of<T>)));
     }
-    const Array<T> made = copy(turn(tensors));
+    Array<T> made;
+    bool turns = true;
+    try {
+      made = copy(turn(tensors));
+    } catch (const ShapeError&) {
+      turns = false;
+    } catch (const ValueError&) {
+      turns = false;
+    }
+    if (!turns)
+      files_.fail(names.front(), "has shape " + to_string(*files_.shape(names.front())) +
+                                     ", which does not fit the tree's " + shown_name);
     if (nax::detail::ArrayAccess::buffer(leaf) && made.shape() != leaf.shape())
       files_.fail(names.front(), "becomes an array of shape " + to_string(made.shape()) + ", the tree's " +
                                      shown_name + " has " + to_string(leaf.shape()));
@@ -283,7 +298,8 @@ void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m
   nn::MultiHeadParams<T>& p = m.params;
   const bool packed = from.has(from.joined(at, "in_proj_weight"));
   const std::int64_t e = p.query.shape(0), h = p.query.shape(2),
-                     heads[] = {p.query.shape(1), p.key.shape(1), p.value.shape(1)};
+                     heads[] = {p.query.shape(1), p.key.shape(1), p.value.shape(1)},
+                     all = heads[0] + heads[1] + heads[2];
   struct Part {
     Array<T>* w;
     std::optional<Array<T>>* b;
@@ -304,6 +320,7 @@ void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m
     const std::int64_t n = heads[i], begin = row;
     row += n * h;
     const auto own = [&](const Array<T>& tensor) {
+      if (packed && tensor.shape(0) != all * h) raise<ShapeError>({"load_torch: rows ", tensor.shape(0)});
       return packed ? Array<T>(tensor(slice(begin, begin + n * h))) : tensor;
     };
     const std::string name = packed ? from.joined(at, "in_proj") : name_among(part.names);

@@ -292,6 +292,24 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
       return call("atanh");
     case NodeKind::erf:
       return call("erf");
+    case NodeKind::erfc:
+      return call("erfc");
+    case NodeKind::exp2:
+      return call("exp2");
+    case NodeKind::expm1:
+      return call("expm1");
+    case NodeKind::log2:
+      return call("log2");
+    case NodeKind::log10:
+      return call("log10");
+    case NodeKind::log1p:
+      return call("log1p");
+    case NodeKind::cbrt:
+      return call("cbrt");
+    case NodeKind::trunc:
+      return call("trunc");
+    case NodeKind::signbit:
+      return "signbit(" + x[0] + ") != 0";
     case NodeKind::logical_not:
       return '!' + x[0];
     case NodeKind::add:
@@ -308,6 +326,12 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
       return chosen("<");
     case NodeKind::power:
       return real ? call("pow") : '(' + t + ")pow(" + x[0] + ", " + x[1] + ')';
+    case NodeKind::hypot:
+      return call("hypot");
+    case NodeKind::fmod:
+      return call("fmod");
+    case NodeKind::copysign:
+      return call("copysign");
     case NodeKind::logical_and:
       return between("&");
     case NodeKind::logical_or:
@@ -355,6 +379,7 @@ inline std::string CWriter::first_of(NodeKind kind, DType dtype) {
   const bool most = kind == NodeKind::max;
   if (dtype_kind(dtype) == Kind::floating) return most ? "-INFINITY" : "INFINITY";
   const std::string bits = std::to_string(8 * dtype_size(dtype));
+  if (dtype == DType::boolean) return most ? "0" : "1";
   if (dtype_name(dtype)[0] == 'u') return most ? "0" : "UINT" + bits + "_MAX";
   return "INT" + bits + (most ? "_MIN" : "_MAX");
 }
@@ -420,9 +445,10 @@ inline void CWriter::reduce(int at) {
   line(this->at(to, index(kept, 0)) + " = " + first + ';');
   close(kept.extents.size());
   const Axes all = joined(shape, strides);
+  if (all.extents.empty()) line("{"), ++depth_;
   open(all);
   add(this->at(to, index(all, 0)), [&](std::size_t x) { return index(all, x); });
-  close(all.extents.size());
+  close(std::max<std::size_t>(all.extents.size(), 1));
 }
 
 }  // namespace io::detail

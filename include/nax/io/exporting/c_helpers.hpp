@@ -5,7 +5,8 @@
 #include "nax/core/abi.hpp"
 
 // Functions of C that files of save_c call. `@T` stands for the type of elements, `@S` for a letter that
-// tells the types apart, `@M` for the ending of its mathematical functions. A file holds those that it calls.
+// tells the types apart, `@M` for the ending of its mathematical functions, `@L` for the type's least number.
+// A file holds those that it calls.
 NAX_BEGIN
 namespace io::detail {
 
@@ -217,7 +218,7 @@ static void max_pool_@S(const @T* x, @T* y, const windows* g) {
     for (ptrdiff_t z = 0; z < g->out[0]; ++z)
       for (ptrdiff_t r = 0; r < g->out[1]; ++r)
         for (ptrdiff_t q = 0; q < g->out[2]; ++q, y += g->c) {
-          int is_first = 1;
+          for (ptrdiff_t l = 0; l < g->c; ++l) y[l] = @L;
           for (ptrdiff_t a = 0; a < g->window[0]; ++a)
             for (ptrdiff_t b = 0; b < g->window[1]; ++b)
               for (ptrdiff_t e = 0; e < g->window[2]; ++e) {
@@ -226,8 +227,7 @@ static void max_pool_@S(const @T* x, @T* y, const windows* g) {
                 if (i < 0 || j < 0 || k < 0) continue;
                 const @T* const from = x + (((n * g->in[0] + i) * g->in[1] + j) * g->in[2] + k) * g->c;
                 for (ptrdiff_t l = 0; l < g->c; ++l)
-                  if (is_first || from[l] > y[l] || from[l] != from[l]) y[l] = from[l];
-                is_first = 0;
+                  if (from[l] > y[l] || from[l] != from[l]) y[l] = from[l];
               }
         }
 }

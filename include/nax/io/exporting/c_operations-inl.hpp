@@ -33,7 +33,8 @@ inline std::int64_t packed_count(std::int64_t k, std::int64_t n, DType dtype) {
 inline std::string CWriter::packed(const Elements& b, const std::vector<std::int64_t>& firsts, std::int64_t k,
                                    std::int64_t n, std::int64_t row, std::int64_t column) {
   const std::int64_t size = static_cast<std::int64_t>(dtype_size(b.dtype)), wide = 64 / size;
-  std::string key = c_text(reinterpret_cast<std::uintptr_t>(b.data), ' ', k, ' ', n, ' ', row, ' ', column);
+  std::string key = c_text(reinterpret_cast<std::uintptr_t>(b.data), ' ', type(b.dtype), ' ', b.offset, ' ',
+                           k, ' ', n, ' ', row, ' ', column);
   for (const std::int64_t first : firsts) key += c_text(' ', first);
   std::string& name = packed_[key];
   if (!name.empty()) return name;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "nax/io/exporting/c_elements-inl.hpp"
 #include "nax/io/exporting/c_loops-inl.hpp"
@@ -213,12 +213,11 @@ inline const char* CWriter::type(DType dtype) {
 }
 
 inline std::string CWriter::literal(const void* data, DType dtype) {
-  const auto real = [](double x, const char* format, const char* ending) -> std::string {
+  const auto real = [](auto x, const char* ending) -> std::string {
     if (std::isnan(x)) return "NAN";
     if (std::isinf(x)) return x > 0 ? "INFINITY" : "-INFINITY";
     char text[40];
-    std::snprintf(text, sizeof text, format, x);
-    std::string made = text;
+    std::string made(text, std::to_chars(text, text + sizeof text, x).ptr);
     if (made.find_first_of(".e") == std::string::npos) made += ".0";
     return made + ending;
   };
@@ -249,9 +248,9 @@ inline std::string CWriter::literal(const void* data, DType dtype) {
     case DType::uint64:
       return "UINT64_C(" + std::to_string(read(std::uint64_t())) + ')';
     case DType::float32:
-      return real(static_cast<double>(read(float())), "%.9g", "f");
+      return real(read(float()), "f");
     case DType::float64:
-      return real(read(double()), "%.17g", "");
+      return real(read(double()), "");
     case DType::float16:
     case DType::bfloat16:
     case DType::complex64:
@@ -303,8 +302,8 @@ inline std::string CWriter::parameters() const {
 
 inline std::string CWriter::header() const {
   const std::string& f = names_.function;
-  std::string guard, text;
-  for (const char c : f) guard += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  const std::string guard = names_.guard();
+  std::string text;
   const auto list = [&](const std::vector<int>& nodes, const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       text += " *   " + names[i] + ": " + type(node(nodes[i]).dtype) + " (";
@@ -331,7 +330,7 @@ inline std::string CWriter::header() const {
 }
 
 // A template of a helper with its types.
-inline std::string with_types(std::string_view text, const char* type) {
+inline std::string with_types(std::string_view text, const char* type, const std::string& least) {
   const bool single = std::string_view(type) == "float";
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -340,6 +339,8 @@ inline std::string with_types(std::string_view text, const char* type) {
       made += type;
     else if (next == 'M')
       made += single ? "f" : "";
+    else if (next == 'L')
+      made += least;
     else
       made += text[i];
   }
@@ -371,7 +372,7 @@ inline std::string CWriter::source() const {
          {DType::boolean, DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8, DType::uint16,
           DType::uint32, DType::uint64, DType::float32, DType::float64})
       if (helpers_.count(std::string(one.name) + ' ' + type(dtype)))
-        text += with_types(one.text, type(dtype));
+        text += with_types(one.text, type(dtype), first_of(NodeKind::max, dtype));
   }
   if (!data_.empty()) text += with_name(c_data, f);
   text += '\n' + definitions_ + "\nvoid " + f + "_with(" + parameters() +

@@ -22,6 +22,13 @@ struct CNames {
   std::string function;
   std::vector<std::string> inputs, outputs;
   std::size_t text_bytes;  // the most that constants may have as text
+
+  // The beginning of the header's macros.
+  std::string guard() const {
+    std::string made;
+    for (const char c : function) made += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+    return made;
+  }
 };
 
 struct CLines;

@@ -50,7 +50,7 @@ inline void StepWriter::write_bytes() {
     refuse();
 }
 
-inline Graph graph_of_recording(const char* function, RowNodes rows, LoopNodes loops,
+inline Graph graph_of_recording(const char* function, System system, LoopNodes loops,
                                 const std::vector<ArrayBase>& arguments, RecordedCall f, bool& has_loops) {
   program::Recording recording(loops == LoopNodes::unrolled);
   std::vector<ArrayBase> own;
@@ -64,7 +64,8 @@ inline Graph graph_of_recording(const char* function, RowNodes rows, LoopNodes l
   program::detail::drop_dead_steps(recorded.slots, recorded.steps, results);
   program::detail::find_constants(recorded.slots, recorded.steps, results, recorded.constants);
   Graph graph;
-  StepWriter writer(function, rows, recorded, graph);
+  graph.system = system;
+  StepWriter writer(function, recorded, graph);
   for (const program::Step& step : recorded.steps) writer.write(step);
   for (const program::Output& out : outputs) writer.write_result(out);
   // Bytes that are not the function's own live as long as the graph.
@@ -76,17 +77,17 @@ inline Graph graph_of_recording(const char* function, RowNodes rows, LoopNodes l
   return graph;
 }
 
-NAX_ENGINE Graph graph_of_call(const char* function, RowNodes rows, LoopNodes loops,
+NAX_ENGINE Graph graph_of_call(const char* function, System system, LoopNodes loops,
                                const std::vector<ArrayBase>& arguments, RecordedCall f) {
   bool has_loops = false;
   if (loops == LoopNodes::whole) {
     try {
-      return graph_of_recording(function, rows, loops, arguments, f, has_loops);
+      return graph_of_recording(function, system, loops, arguments, f, has_loops);
     } catch (const ValueError&) {
       if (!has_loops) throw;
     }
   }
-  return graph_of_recording(function, rows, LoopNodes::unrolled, arguments, f, has_loops);
+  return graph_of_recording(function, system, LoopNodes::unrolled, arguments, f, has_loops);
 }
 
 }  // namespace io::detail

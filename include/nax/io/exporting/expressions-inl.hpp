@@ -59,7 +59,7 @@ inline const WrittenRule* find_rule(std::string_view name, int arity) {
       NAX_ONE(isclose, 4) NAX_ONE(isfinite, 1) NAX_ONE(isnan, 1) NAX_ONE(isinf, 1) NAX_ONE(exp, 1)
       NAX_ONE(exp2, 1) NAX_ONE(expm1, 1) NAX_ONE(log, 1) NAX_ONE(log2, 1) NAX_ONE(log10, 1)
       NAX_ONE(log1p, 1) NAX_ONE(logaddexp, 2) NAX_ONE(logaddexp2, 2) NAX_ONE(fmax, 2) NAX_ONE(fmin, 2)
-      NAX_ONE(copysign, 2) NAX_ONE(heaviside, 2) NAX_ONE(nan_to_num, 4) NAX_ONE(sinh, 1) NAX_ONE(cosh, 1) NAX_ONE(tanh, 1)
+      NAX_ONE(signbit, 1) NAX_ONE(copysign, 2) NAX_ONE(heaviside, 2) NAX_ONE(nan_to_num, 4) NAX_ONE(sinh, 1) NAX_ONE(cosh, 1) NAX_ONE(tanh, 1)
       NAX_ONE(arcsinh, 1) NAX_ONE(arccosh, 1) NAX_ONE(arctanh, 1) NAX_ONE(power, 2) NAX_ONE(float_power, 2)
       NAX_ONE(sqrt, 1) NAX_ONE(rsqrt, 1) NAX_ONE(cbrt, 1) NAX_ONE(floor, 1) NAX_ONE(ceil, 1)
       NAX_ONE(trunc, 1) NAX_ONE(rint, 1) NAX_ONE(erf, 1) NAX_ONE(erfc, 1) NAX_ONE(ndtr, 1)
@@ -94,6 +94,9 @@ inline constexpr NodeOf simple_nodes[] = {
     NAX_ONE(asinh, asinh) NAX_ONE(acosh, acosh) NAX_ONE(atanh, atanh) NAX_ONE(sin, sin) NAX_ONE(cos, cos)
     NAX_ONE(tan, tan) NAX_ONE(atan, atan) NAX_ONE(asin, asin) NAX_ONE(acos, acos) NAX_ONE(erf, erf)
     NAX_ONE(pow, power)
+    NAX_ONE(erfc, erfc) NAX_ONE(exp2, exp2) NAX_ONE(expm1, expm1) NAX_ONE(log2, log2) NAX_ONE(log10, log10)
+    NAX_ONE(log1p, log1p) NAX_ONE(cbrt, cbrt) NAX_ONE(trunc, trunc) NAX_ONE(sign_bit, signbit)
+    NAX_ONE(hypot, hypot) NAX_ONE(fmod, fmod) NAX_ONE(copysign, copysign) NAX_ONE(with_sign, copysign)
 // clang-format on
 #undef NAX_ONE
 };
@@ -129,18 +132,25 @@ class FormulaNodes {
   int opposite(int x) { return truth(NodeKind::logical_not, {x}); }
 
  private:
+  // Also of -0, which divides 1 to -inf.
+  int is_negative(int x) {
+    return truth(NodeKind::logical_or,
+                 {truth(NodeKind::less, {x, number(0)}),
+                  truth(NodeKind::less, {make(NodeKind::divide, {number(1), x}), number(0)})});
+  }
   int node(const formula::Step& step, const std::vector<int>& x) {
     using enum NodeKind;
     using formula::Operation;
     for (const NodeOf& one : simple_nodes)
-      if (one.operation == step.operation) return step.truth() ? truth(one.kind, x) : make(one.kind, x);
+      if (one.operation == step.operation && has_function(graph_.system, one.kind))
+        return step.truth() ? truth(one.kind, x) : make(one.kind, x);
     const auto is = [&](Operation operation) { return step.operation == operation; };
     if (is(Operation::not_equal)) return opposite(truth(equal, x));
-    if (is(Operation::sign_bit)) return truth(less, {x[0], number(0)});
+    if (is(Operation::sign_bit)) return is_negative(x[0]);
     if (is(Operation::trunc)) return make(multiply, {make(sign, x), make(floor, {make(absolute, x)})});
     if (is(Operation::copysign) || is(Operation::with_sign)) {
       const int size = make(absolute, {x[0]});
-      return make(select, {truth(less, {x[1], number(0)}), make(negative, {size}), size});
+      return make(select, {is_negative(x[1]), make(negative, {size}), size});
     }
     if (is(Operation::fma)) return make(add, {make(multiply, {x[0], x[1]}), x[2]});
     if (is(Operation::fms)) return make(subtract, {make(multiply, {x[0], x[1]}), x[2]});
@@ -163,6 +173,12 @@ class FormulaNodes {
       const int parts = make(divide, x);
       const int whole = make(multiply, {make(sign, {parts}), make(floor, {make(absolute, {parts})})});
       return make(subtract, {x[0], make(multiply, {whole, x[1]})});
+    }
+    if (is(Operation::remainder) && has_function(graph_.system, fmod)) {
+      const int rest = make(fmod, x), zero = number(0);
+      const int differ = truth(logical_xor, {truth(less, {rest, zero}), truth(less, {x[1], zero})});
+      const int moves = truth(logical_and, {differ, opposite(truth(equal, {rest, zero}))});
+      return make(select, {moves, make(add, {rest, x[1]}), rest});
     }
     if (is(Operation::remainder))
       return make(subtract, {x[0], make(multiply, {make(floor, {make(divide, x)}), x[1]})});

@@ -13,49 +13,62 @@
 // A node is a whole row-major array: its dtype, its shape, the nodes that it is made of, which come before
 // it. There are no strides and no places: operands of steps become nodes by reshape, transpose, slice, expand
 // and take (operands.hpp). Operands of elementwise nodes have the node's shape, or 1 along some of its axes,
-// or lack first axes. Equal nodes are one. ONNX and C write every kind of node, StableHLO all but loops.
+// or lack first axes. Equal nodes are one. C writes every kind of node, ONNX all but some functions,
+// StableHLO neither those nor loops.
 NAX_BEGIN
 namespace io::detail {
 
-// name, ONNX's operator, StableHLO's operation
-#define NAX_ELEMENTWISE_NODES(X)                    \
-  X(negative, "Neg", "stablehlo.negate")            \
-  X(absolute, "Abs", "stablehlo.abs")               \
-  X(sign, "Sign", "stablehlo.sign")                 \
-  X(sqrt, "Sqrt", "stablehlo.sqrt")                 \
-  X(floor, "Floor", "stablehlo.floor")              \
-  X(ceil, "Ceil", "stablehlo.ceil")                 \
-  X(rint, "Round", "stablehlo.round_nearest_even")  \
-  X(exp, "Exp", "stablehlo.exponential")            \
-  X(log, "Log", "stablehlo.log")                    \
-  X(tanh, "Tanh", "stablehlo.tanh")                 \
-  X(expit, "Sigmoid", "stablehlo.logistic")         \
-  X(sin, "Sin", "stablehlo.sine")                   \
-  X(cos, "Cos", "stablehlo.cosine")                 \
-  X(tan, "Tan", "chlo.tan")                         \
-  X(asin, "Asin", "chlo.asin")                      \
-  X(acos, "Acos", "chlo.acos")                      \
-  X(atan, "Atan", "chlo.atan")                      \
-  X(sinh, "Sinh", "chlo.sinh")                      \
-  X(cosh, "Cosh", "chlo.cosh")                      \
-  X(asinh, "Asinh", "chlo.asinh")                   \
-  X(acosh, "Acosh", "chlo.acosh")                   \
-  X(atanh, "Atanh", "chlo.atanh")                   \
-  X(erf, "Erf", "chlo.erf")                         \
-  X(logical_not, "Not", "stablehlo.not")            \
-  X(add, "Add", "stablehlo.add")                    \
-  X(subtract, "Sub", "stablehlo.subtract")          \
-  X(multiply, "Mul", "stablehlo.multiply")          \
-  X(divide, "Div", "stablehlo.divide")              \
-  X(maximum, "Max", "stablehlo.maximum")            \
-  X(minimum, "Min", "stablehlo.minimum")            \
-  X(power, "Pow", "stablehlo.power")                \
-  X(logical_and, "And", "stablehlo.and")            \
-  X(logical_or, "Or", "stablehlo.or")               \
-  X(logical_xor, "Xor", "stablehlo.xor")            \
-  X(equal, "Equal", "stablehlo.compare")            \
-  X(less, "Less", "stablehlo.compare")              \
-  X(less_equal, "LessOrEqual", "stablehlo.compare") \
+// name, ONNX's operator, StableHLO's operation; null where a system has none, and gets what computes it
+#define NAX_ELEMENTWISE_NODES(X)                       \
+  X(negative, "Neg", "stablehlo.negate")               \
+  X(absolute, "Abs", "stablehlo.abs")                  \
+  X(sign, "Sign", "stablehlo.sign")                    \
+  X(sqrt, "Sqrt", "stablehlo.sqrt")                    \
+  X(floor, "Floor", "stablehlo.floor")                 \
+  X(ceil, "Ceil", "stablehlo.ceil")                    \
+  X(rint, "Round", "stablehlo.round_nearest_even")     \
+  X(exp, "Exp", "stablehlo.exponential")               \
+  X(log, "Log", "stablehlo.log")                       \
+  X(tanh, "Tanh", "stablehlo.tanh")                    \
+  X(expit, "Sigmoid", "stablehlo.logistic")            \
+  X(sin, "Sin", "stablehlo.sine")                      \
+  X(cos, "Cos", "stablehlo.cosine")                    \
+  X(tan, "Tan", "chlo.tan")                            \
+  X(asin, "Asin", "chlo.asin")                         \
+  X(acos, "Acos", "chlo.acos")                         \
+  X(atan, "Atan", "chlo.atan")                         \
+  X(sinh, "Sinh", "chlo.sinh")                         \
+  X(cosh, "Cosh", "chlo.cosh")                         \
+  X(asinh, "Asinh", "chlo.asinh")                      \
+  X(acosh, "Acosh", "chlo.acosh")                      \
+  X(atanh, "Atanh", "chlo.atanh")                      \
+  X(erf, "Erf", "chlo.erf")                            \
+  X(erfc, nullptr, "chlo.erfc")                        \
+  X(exp2, nullptr, nullptr)                            \
+  X(expm1, nullptr, "stablehlo.exponential_minus_one") \
+  X(log2, nullptr, nullptr)                            \
+  X(log10, nullptr, nullptr)                           \
+  X(log1p, nullptr, "stablehlo.log_plus_one")          \
+  X(cbrt, nullptr, "stablehlo.cbrt")                   \
+  X(trunc, nullptr, nullptr)                           \
+  X(signbit, nullptr, nullptr)                         \
+  X(logical_not, "Not", "stablehlo.not")               \
+  X(add, "Add", "stablehlo.add")                       \
+  X(subtract, "Sub", "stablehlo.subtract")             \
+  X(multiply, "Mul", "stablehlo.multiply")             \
+  X(divide, "Div", "stablehlo.divide")                 \
+  X(maximum, "Max", "stablehlo.maximum")               \
+  X(minimum, "Min", "stablehlo.minimum")               \
+  X(power, "Pow", "stablehlo.power")                   \
+  X(hypot, nullptr, nullptr)                           \
+  X(fmod, nullptr, nullptr)                            \
+  X(copysign, nullptr, nullptr)                        \
+  X(logical_and, "And", "stablehlo.and")               \
+  X(logical_or, "Or", "stablehlo.or")                  \
+  X(logical_xor, "Xor", "stablehlo.xor")               \
+  X(equal, "Equal", "stablehlo.compare")               \
+  X(less, "Less", "stablehlo.compare")                 \
+  X(less_equal, "LessOrEqual", "stablehlo.compare")    \
   X(select, "Where", "stablehlo.select") /* of a truth, and two of one dtype */
 
 // Others, with what `numbers` says.
@@ -97,8 +110,17 @@ enum class NodeKind : unsigned char {
 };
 constexpr bool is_elementwise(NodeKind kind) { return kind <= NodeKind::select; }
 
-// Whether softmax and layer norm are nodes, or are spelled by the nodes that compute them.
-enum class RowNodes : unsigned char { whole, spelled };
+// The form that a graph is written in. Softmax and layer norm are nodes but for StableHLO.
+enum class System : unsigned char { onnx, stablehlo, c };
+
+constexpr bool has_function(System system, NodeKind kind) {
+  constexpr const char* names[][2] = {
+#define NAX_NODE(name, onnx, stablehlo) {onnx, stablehlo},
+      NAX_ELEMENTWISE_NODES(NAX_NODE)
+#undef NAX_NODE
+  };
+  return system == System::c || names[static_cast<int>(kind)][static_cast<int>(system)] != nullptr;
+}
 
 struct Node {
   NodeKind kind;
@@ -165,6 +187,7 @@ struct Graph {
   // Of each node the number of the innermost loop in whose turns it differs; -1 outside loops.
   NAX_ENGINE std::vector<std::int64_t> homes() const;
 
+  System system = System::c;
   std::int64_t loops = 0;  // how many have begun
 
  private:

@@ -13,12 +13,8 @@ namespace io::detail {
 // write_places (indices and windows) and write_networks.
 class StepWriter {
  public:
-  StepWriter(const char* function, RowNodes rows, const program::Recorder& recorder, Graph& graph)
-      : function_(function),
-        recorder_(recorder),
-        graph_(graph),
-        slots_(function, recorder, graph),
-        rows_(rows) {}
+  StepWriter(const char* function, const program::Recorder& recorder, Graph& graph)
+      : function_(function), recorder_(recorder), graph_(graph), slots_(function, recorder, graph) {}
 
   void write(const program::Step& step);
   void write_result(const program::Output& out) { graph_.results.push_back(slots_.read(out)); }
@@ -114,7 +110,7 @@ class StepWriter {
   const program::Recorder& recorder_;
   Graph& graph_;
   SlotNodes slots_;
-  RowNodes rows_;
+  System system_;
   const program::Step* step_ = nullptr;
   const program::detail::CallWork* call_ = nullptr;
 };

@@ -16,7 +16,7 @@ inline void StepWriter::write_loop(const program::LoopWork& work) {
   const std::size_t carries = work.carries.size();
   if (!body || body->results().size() != carries + work.out.size()) refuse();
   const std::int64_t loop = graph_.loops++;
-  StepWriter inner(function_, rows_, body->recorder(), graph_);
+  StepWriter inner(function_, body->recorder(), graph_);
   for (std::size_t k = 0; k < carries; ++k) {
     if (work.carries[k].step != 0) refuse();  // a derivative reads it turn by turn
     inner.slots_.set_parameter(body->arguments()[k], loop, static_cast<std::int64_t>(k));

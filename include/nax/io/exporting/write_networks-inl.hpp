@@ -53,7 +53,7 @@ inline void StepWriter::write(const ops::Rows& f) {
   const auto below_most = [&] { return make(NodeKind::subtract, {x, graph_.reduce(NodeKind::max, x, {1})}); };
   if (what.function == softmax || what.function == log_softmax) {
     const bool logs = what.function == log_softmax;
-    if (rows_ == RowNodes::whole)
+    if (graph_.system != System::stablehlo)
       return give(0, graph_.add({logs ? NodeKind::log_softmax : NodeKind::softmax, {x}, f.dtype, shape}));
     const int y = below_most(), exps = make(NodeKind::exp, {y}), all = sum(exps, 1);
     give(0, logs ? make(NodeKind::subtract, {y, make(NodeKind::log, {all})})
@@ -71,7 +71,7 @@ inline void StepWriter::write(const ops::Rows& f) {
     const auto inverse = [&] { return inverse_root(mean(square(centred()))); };
     const int scale = operand(1) ? read_as(1, Dims(1, what.n)) : -1,
               bias = operand(2) ? read_as(2, Dims(1, what.n)) : -1;
-    if (rows_ == RowNodes::whole && scale >= 0 && bias >= 0) {
+    if (graph_.system != System::stablehlo && scale >= 0 && bias >= 0) {
       Node norm{NodeKind::layer_norm, {x, scale, bias}, f.dtype, shape};
       norm.number = what.number;
       give(0, graph_.add(std::move(norm)));
