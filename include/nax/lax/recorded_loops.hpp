@@ -112,8 +112,8 @@ struct RecordedScan {
 // the tape.
 NAX_ENGINE RecordedScan record_scan(LoopBody body, LoopArrays carry, const LoopArrays& xs, std::int64_t n,
                                     bool reverse);
-// body(carry) while condition(carry) holds for any example. Recorded on the tape for tangents; a sweep for cotangents
-// throws NotRecordable.
+// body(carry) while condition(carry) holds for any example. Recorded on the tape for tangents; a sweep for
+// cotangents throws NotRecordable.
 NAX_ENGINE LoopArrays record_while(LoopBody condition, LoopBody body, LoopArrays carry);
 // The results of the branch of that number, or the nearest. Recorded on the tape.
 NAX_ENGINE LoopArrays record_branches(const ArrayBase& index, const std::vector<LoopBody>& branches);
