@@ -373,9 +373,11 @@ TEST(SaveC, RefusesByName) {
   EXPECT_EQ(refusal(same, {.name = "two words"}), "save_c: no name of C's: two words");
   EXPECT_EQ(refusal(same, {.inputs = {"f"}}), "save_c: a name is used twice: f");
   EXPECT_EQ(refusal(same, {.inputs = {"w_1"}}), "save_c: no name of C's: w_1");
-  for (const char* const name : {"double", "default", "class", "co_await", "exp", "expf", "memcpy", "NAN",
-                                 "int64_t", "ALIGNED", "windows", "gemm_float", "__x", "_X", "main"})
+  for (const char* const name :
+       {"double", "default", "class", "co_await", "exp", "expf", "memcpy", "NAN", "int64_t", "INT8_MAX",
+        "M_PI", "ALIGNED", "windows", "gemm_float", "__x", "_X", "main"})
     EXPECT_EQ(refusal(same, {.inputs = {name}}), std::string("save_c: no name of C's: ") + name);
+  EXPECT_EQ(refusal(same, {.name = "y0", .inputs = {"gamma"}}), "save_c: no name of C's: y0");
   EXPECT_EQ(refusal(same, {.inputs = {"f_with"}}), "save_c: a name is used twice: f_with");
   EXPECT_EQ(text_of<ValueError>([&] { io::save_c(folder.path + "/net.h", same, draw(1, {4})); }),
             "save_c: the source would be overwritten by its header: " + folder.path + "/net.h");

@@ -64,6 +64,9 @@ void add_functions(Folder& folder) {
   OF_X("halves", (x.astype<half>() * half(3)).astype<float>());
   OF_X("doubles", x.astype<double>() * 3);
   folder.add(
+      "signs", [](const A& x) { return A(copysign(A(x + 3), x) + where(signbit(x), 10.f, 20.f)); },
+      A{-0.f, 0.f, -2, 2});
+  folder.add(
       "whole_numbers", [](const I& i) { return I(i * 3 - abs(i) + maximum(i, 2)); }, I{-2, 0, 5});
   folder.add(
       "broadcast", [](const A& x, const A& y) { return A(maximum(x, y) * hypot(x, y) + fmod(x, y)); },

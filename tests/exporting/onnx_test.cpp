@@ -277,6 +277,12 @@ TEST(SaveOnnx, RefusesByName) {
   EXPECT_EQ(refusal(same, x, {.inputs = {"y0"}}), "save_onnx: a name is empty or used twice: y0");
 }
 
+TEST(Stablehlo, HasFunctionsOfItsOwnForSmallNumbers) {
+  const std::string text =
+      io::stablehlo([](const A& x) { return A(expm1(x) + log1p(x) + cbrt(x)); }, draw(1, {4}));
+  for (const char* const name : {"exponential_minus_one", "log_plus_one", "cbrt"})
+    EXPECT_NE(text.find("\"stablehlo." + std::string(name) + '"'), std::string::npos) << text;
+}
 TEST(Stablehlo, IsOneFunction) {
   const std::string text = io::stablehlo([](const A& a) { return A(tanh(a) * 2.f); }, draw(8, {2, 3}));
   EXPECT_EQ(

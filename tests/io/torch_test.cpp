@@ -337,6 +337,7 @@ TEST(LoadTorch, RegularExpressionsRename) {
                    "load_torch: .rename: no regular expression: (: "));
   EXPECT_TRUE(says(error_of([&] { names(std::string(100000, 'a')); }),
                    "load_torch: .rename: a name of 100000 bytes, more than 4096: aaa"));
+  EXPECT_EQ(io::TorchNames::matching({{"^(a|b)*c", "d"}})(std::string(4095, 'b') + 'c'), "d");
 }
 
 TEST(LoadTorch, CastsHalves) {

@@ -13,9 +13,9 @@ namespace io::detail {
 inline constexpr std::string_view c_words =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
-    "decltype default delete do double dynamic_cast else enum explicit export extern false final float for "
-    "friend goto if import inline int long module mutable namespace new noexcept not not_eq nullptr operator "
-    "or or_eq override private protected public register reinterpret_cast requires restrict return short "
+    "decltype default delete do double dynamic_cast else enum explicit export extern false float for "
+    "friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator "
+    "or or_eq private protected public register reinterpret_cast requires restrict return short "
     "signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
     "typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while "
     "xor xor_eq linux unix main "
@@ -29,7 +29,7 @@ inline constexpr std::string_view c_words =
 // Those of math.h, which also end in `f` and `l`.
 inline constexpr std::string_view c_functions =
     " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 "
-    "fabs fdim finite floor fma fmax fmin fmod frexp gamma hypot ilogb ldexp lgamma llrint llround log log10 "
+    "fabs fdim finite floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 "
     "log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow remainder remquo rint round "
     "scalb scalbln scalbn significand sin sinh sqrt tan tanh tgamma trunc ";
 
@@ -42,6 +42,10 @@ inline bool is_word_of_c(const std::string& name) {
     return true;
   if (name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')))
     return true;  // are the compiler's
+  if (std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; }))  // macros
+    for (const char* const beginning : {"INT", "UINT", "FLT_", "DBL_", "LDBL_", "DECIMAL_", "M_", "FP_",
+                                        "MATH_", "SIZE_", "PTRDIFF_", "WCHAR_", "WINT_", "SIG_"})
+      if (name.starts_with(beginning)) return true;
   // gemm_float and other functions of the source
   for (const CHelper& one : c_helpers)
     for (std::size_t end = 0; (end = one.text.find("_@S", end)) != std::string_view::npos; ++end) {
@@ -81,8 +85,9 @@ inline CNames c_names(const std::string& stem, const Graph& graph, const SaveCOp
     for (const std::string& name : own) add(name);
   };
   add(names.function);
-  // math.h has functions of Bessel's by names that parameters may have
-  for (const char* const other : {"j0", "j1", "jn", "y0", "y1", "yn"})
+  // Functions of the headers that the source does not call: parameters may have their names.
+  for (const char* const other :
+       {"j0", "j1", "jn", "y0", "y1", "yn", "gamma", "index", "rindex", "bcmp", "bcopy", "bzero", "ffs"})
     if (names.function == other) raise<ValueError>({"save_c: no name of C's: ", other});
   used.insert({names.function + "_with", names.function + "_data", names.guard() + "_H",
                names.guard() + "_SCRATCH_BYTES"});
