@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/config.hpp"
+#include "config.hpp"
 
 // BERT and the like (MiniLM), read from a folder of Hugging Face: config.json, tokenizer.json,
 // model.safetensors.

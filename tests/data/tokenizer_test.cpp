@@ -62,7 +62,7 @@ TEST(Tokenizer, TokensAreCutToALimit) {
 
 // A file for tests, which the tests write.
 struct OwnFile {
-  std::string folder = testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_own_tokenizer";
+  std::string folder = ::testing::TempDir() + "nax_" + std::to_string(::getpid()) + "_own_tokenizer";
   OwnFile() { std::filesystem::create_directories(folder); }
   ~OwnFile() { std::filesystem::remove_all(folder); }
   Tokenizer load(const std::string& text) const {
