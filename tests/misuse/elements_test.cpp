@@ -272,6 +272,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "lax/recorded_branches.hpp",
                                        "lax/recorded_loops.hpp",
                                        "lax/recorded_products.hpp",
+                                       "lax/recorded_while.hpp",
                                        "lax/windows.hpp",
                                        "linalg/lu.hpp",
                                        "linalg/matrices.hpp",
