@@ -190,7 +190,7 @@ TEST(DataInterleave, AChildIsRefusedAndAnIteratorLeftEarlyEnds) {
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_EQ(WEXITSTATUS(status), 2) << "wait status " << status;
   EXPECT_LT(seconds_of([&] { auto gone = std::move(it); }), 0.3);
 }
 
