@@ -26,7 +26,7 @@ inline constexpr std::string_view c_words =
     "isunordered signbit math_errhandling signgam memccpy memchr memcmp memcpy memmove memset strcat strchr "
     "strcmp strcoll strcpy strcspn strdup strerror strlen strncat strncmp strncpy strndup strpbrk strrchr "
     "strspn strstr strtok strxfrm ";
-// Those of math.h, which also end in `f` and `l`.
+// Functions of math.h, whose names also end in `f` and `l`.
 inline constexpr std::string_view c_functions =
     " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 "
     "fabs fdim finite floor fma fmax fmin fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 "

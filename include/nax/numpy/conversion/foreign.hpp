@@ -52,8 +52,8 @@ Array<T> from_device(T* data, const Shape& shape, Device device = default_device
   std::function<void()> release;
   if constexpr (!std::is_same_v<Deleter, std::nullptr_t>)
     release = [data, deleter = std::move(deleter)] { deleter(data); };
-  return detail::typed<T>(detail::foreign_array("from_device", const_cast<std::remove_const_t<T>*>(data),
-                                                dtype_of<T>, shape, strides, device, std::move(release)));
+  return detail::typed<T>(
+      detail::foreign_array("from_device", data, dtype_of<T>, shape, strides, device, std::move(release)));
 }
 NAX_END
 
