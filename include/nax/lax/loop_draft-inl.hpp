@@ -15,6 +15,34 @@ struct BodyInput final : ResultNode {
   Watchers watchers(const Tape&) const override { return watched; }
 };
 
+// Carries along the tangents of a loop's. Those that have none get one when the body gives them one.
+struct MovedCarries : LoopCarries {
+  std::vector<char> moves;  // by carry: has it a tangent?
+  LoopArrays after;         // tangents behind the body, zeros for others
+
+  MovedCarries(Forward& sweep, const std::vector<LoopNode::Input>& inputs, Watchers watching) {
+    for (const LoopNode::Input& c : inputs) {
+      const ArrayBase* const t = sweep.find(c.outside);
+      moves.push_back(t != nullptr);
+      const Frame& frame = layout_of(c.inside);
+      add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
+    }
+    if (recording.tape) watched = watching;
+  }
+  // Takes the tangents of these arrays, the carries behind the body. False if the body is to be recorded
+  // anew.
+  bool settle(Forward& sweep, const LoopArrays& arrays) {
+    bool settled = true;
+    after.clear();
+    for (std::size_t c = 0; c < arrays.size(); ++c) {
+      const ArrayBase* const t = sweep.find(serial_of(arrays[c]));
+      if (t && !moves[c]) moves[c] = 1, settled = false;
+      after.push_back(t ? *t : zeros_over(dtypes[c], frames[c], program::device));
+    }
+    return are_settled(after) && settled;
+  }
+};
+
 // A loop whose body is being recorded: its carries, its rows and, at the end, its step and its node.
 class LoopDraft {
  public:

@@ -104,15 +104,7 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
 NAX_ENGINE LoopArrays LoopNode::push_bodies(Forward& sweep) {
   const std::size_t begin = nodes[0].begin, end = nodes[0].end;
   Tape& tape = sweep.tape();
-  LoopCarries moved;
-  std::vector<char> moves;
-  for (const Input& c : carries) {
-    const ArrayBase* const t = sweep.find(c.outside);
-    moves.push_back(t != nullptr);
-    const Frame& frame = layout_of(c.inside);
-    moved.add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
-  }
-  if (recording.tape) moved.watched = watched;
+  MovedCarries moved(sweep, carries, watched);
   LoopArrays of_rows;
   for (const Input& x : rows) {
     const ArrayBase* const t = sweep.find(x.outside);
@@ -123,7 +115,7 @@ NAX_ENGINE LoopArrays LoopNode::push_bodies(Forward& sweep) {
     LoopDraft draft(kin[0], turns, reverse, moved.watched);
     std::vector<std::size_t> numbers;  // of the carries that have tangents
     for (std::size_t c = 0; c < carries.size(); ++c)
-      if (moves[c]) {
+      if (moved.moves[c]) {
         numbers.push_back(c);
         sweep.put(tape.find(serial_of(carries[c].inside)),
                   draft.add_carry(moved.initial[c], moved.dtypes[c], moved.frames[c]));
@@ -132,19 +124,12 @@ NAX_ENGINE LoopArrays LoopNode::push_bodies(Forward& sweep) {
       if (holds_value(of_rows[k]))
         sweep.put(tape.find(serial_of(rows[k].inside)), draft.add_rows(of_rows[k]));
     sweep.run(begin + 1, end);
-    LoopArrays next, all, stacked;
-    bool settled = true;
-    for (std::size_t c = 0; c < carries.size(); ++c) {
-      const ArrayBase* const t = sweep.find(serial_of(after[c]));
-      if (t && !moves[c]) moves[c] = 1, settled = false;
-      all.push_back(t ? *t : zeros_over(moved.dtypes[c], moved.frames[c], program::device));
-    }
-    settled = moved.are_settled(all) && settled;
-    if (!settled) {
+    LoopArrays next, stacked;
+    if (!moved.settle(sweep, after)) {
       sweep.forget(begin, end);
       continue;
     }
-    for (const std::size_t c : numbers) next.push_back(all[c]);
+    for (const std::size_t c : numbers) next.push_back(moved.after[c]);
     std::vector<std::size_t> places(numbers);
     for (std::size_t k = 0; k < outs.size(); ++k)
       if (const ArrayBase* const t = sweep.find(serial_of(outs[k]))) {

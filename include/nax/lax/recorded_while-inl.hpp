@@ -239,15 +239,7 @@ struct WhileNode final : BodyNode {
 
 inline LoopArrays WhileNode::push_bodies(Forward& sweep) {
   Tape& tape = sweep.tape();
-  LoopCarries moved;
-  std::vector<char> moves;
-  for (const Input& c : inputs) {
-    const ArrayBase* const t = sweep.find(c.outside);
-    moves.push_back(t != nullptr);
-    const Frame& frame = layout_of(c.inside);
-    moved.add(t ? *t : ArrayAccess::unset(), c.inside.dtype(), t ? wider(frame, layout_of(*t)) : frame);
-  }
-  if (recording.tape) moved.watched = watched;
+  MovedCarries moved(sweep, inputs, watched);
   const std::size_t primal = parts.inside.size();
   for (;;) {
     moved.widen();
@@ -260,24 +252,17 @@ inline LoopArrays WhileNode::push_bodies(Forward& sweep) {
     std::vector<Input> watched_inputs;
     LoopArrays watched_after, tangents;
     for (std::size_t c = 0; c < inputs.size(); ++c) {
-      if (!moves[c]) continue;
+      if (!moved.moves[c]) continue;
       numbers.push_back(c);
       tangents.push_back(draft.add_carry(moved.initial[c], moved.dtypes[c], moved.frames[c]));
       sweep.put(tape.find(serial_of(inputs[c].inside)), tangents.back());
       first_carries.push_back(moved.initial[c]);
     }
     for (const auto& [begin, end] : ranges) sweep.run(begin + 1, end);
-    bool settled = true;
-    LoopArrays all;
-    for (std::size_t c = 0; c < inputs.size(); ++c) {
-      const ArrayBase* const t = sweep.find(serial_of(after[c]));
-      if (t && !moves[c]) moves[c] = 1, settled = false;
-      all.push_back(t ? *t : zeros_over(moved.dtypes[c], moved.frames[c], program::device));
-    }
+    const bool settled = moved.settle(sweep, after);
     for (const auto& [begin, end] : ranges) sweep.forget(begin, end);
-    settled = moved.are_settled(all) && settled;
     if (!settled) continue;
-    for (const std::size_t c : numbers) next.push_back(all[c]);
+    for (const std::size_t c : numbers) next.push_back(moved.after[c]);
     LoopArrays done = draft.finish("while_tangent", next, [&](LoopArrays& carries) {
       copy_steps(*parts.condition, parts.asked,
                  LoopArrays(carries.begin(), carries.begin() + static_cast<std::ptrdiff_t>(primal)));
