@@ -7,28 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "recorded_once.hpp"
+
 // Derivatives of recorded loops: of every transform and order they are loops, and give the plain function's
 // numbers.
 namespace loop_derivatives_test {
 using namespace nax;
 using D = Array<double>;
+using recorded_once::expect_near, recorded_once::expect_recorded_once;
 
 D draw(int seed, const Shape& shape) { return random::normal<double>(random::key(seed), shape); }
-
-void expect_near(const std::string& name, const D& a, const D& b) {
-  ASSERT_EQ(a.shape(), b.shape()) << name;
-  const auto x = a.to_vector(), y = b.to_vector();
-  for (std::size_t i = 0; i < x.size(); ++i)
-    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << name << ", " << i;
-}
 
 // f is recorded once, with its loops, and gives its own numbers.
 template <class Function>
 void expect_loops(const std::string& name, const Function& f, const D& x, const D& y) {
-  int calls = 0;
-  const auto fast = jit([&](const D& v) { return ++calls, D(f(v)); });
-  for (const D& v : {x, y, x}) expect_near(name, fast(v), D(f(v)));
-  EXPECT_EQ(calls, 1) << name;
+  expect_recorded_once(name, f, x, y);
   const auto program = make_program([&](const D& v) { return D(f(v)); })(x);
   const std::string text = program.text();
   EXPECT_TRUE(text.find("scan") != std::string::npos || text.find("switch") != std::string::npos)

@@ -5,25 +5,18 @@
 #include <string>
 #include <tuple>
 
+#include "recorded_once.hpp"
+
 // Tangents of a while_loop that jit records: loops of their own, of every order and under vmap.
 namespace while_derivatives_test {
 using namespace nax;
 using D = Array<double>;
-
-void expect_near(const std::string& name, const D& a, const D& b) {
-  ASSERT_EQ(a.shape(), b.shape()) << name;
-  const auto x = a.to_vector(), y = b.to_vector();
-  for (std::size_t i = 0; i < x.size(); ++i)
-    ASSERT_NEAR(x[i], y[i], 1e-9 * (1 + std::abs(y[i]))) << name << ", " << i;
-}
+using recorded_once::expect_near, recorded_once::expect_recorded_once;
 
 // f is recorded once, as while_loops along tangents, and gives its own numbers.
 template <class Function>
 void expect_tangents(const std::string& name, const Function& f, const D& x, const D& y) {
-  int calls = 0;
-  const auto fast = jit([&](const D& v) { return ++calls, D(f(v)); });
-  for (const D& v : {x, y, x}) expect_near(name, fast(v), D(f(v)));
-  EXPECT_EQ(calls, 1) << name;
+  expect_recorded_once(name, f, x, y);
   const std::string text = make_program([&](const D& v) { return D(f(v)); })(x).text();
   EXPECT_NE(text.find("while_tangent"), std::string::npos) << name << text;
 }
