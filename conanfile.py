@@ -8,6 +8,8 @@ from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
 
+required_conan_version = ">=2.0"
+
 
 class Nax(ConanFile):
     name = "nax"

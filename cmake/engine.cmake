@@ -18,6 +18,9 @@ endif()
 function(nax_compile_for_library target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET default
                                              VISIBILITY_INLINES_HIDDEN OFF)
+  # clang makes one function of a constructor's two forms where it sees all calls; those of other files need both.
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Xclang -mno-constructor-aliases>")
   # Sections let the linker drop functions that a program does not call.
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections
                                            $<$<CONFIG:Release,RelWithDebInfo>:${NAX_LIBRARY_FLAGS}>)

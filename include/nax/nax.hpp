@@ -3,7 +3,9 @@
 // Everything that a program of nax needs. (io/gzip.hpp and what reads gzip files are apart: they need zlib.)
 
 // clang-format off
-// First what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
+// Before the standard library's headers, which a system may lack for a target that nax refuses.
+#include "nax/core/abi.hpp"
+// Then what speaks of mistakes at compile time: compilers say how they came to a header, line by line.
 #include "nax/core/array.hpp"
 #include "nax/expr/expressions/expr.hpp"
 #include "nax/expr/expressions/operators.hpp"

@@ -46,6 +46,17 @@ case $mode in
         exit 1
       fi
     done
+    targets=(-fno-rtti -fno-exceptions)
+    if [[ $(uname -m) == x86_64 ]]; then targets+=(-m32 -mx32); fi
+    for flag in "${targets[@]}"; do
+      if said=$("$1" -std=c++20 "$flag" "-I$2" -Wfatal-errors -include nax/nax.hpp -fsyntax-only -x c++ /dev/null 2>&1); then
+        echo "$flag passes"
+        exit 1
+      elif [[ $(head -n 3 <<< "$said") != *"nax: "*"${flag/mx/m}"* ]]; then
+        echo "$flag: $said"
+        exit 1
+      fi
+    done
     "$1" -std=c++20 -O3 -fno-math-errno -fno-trapping-math "-I$2" -include nax/core/abi.hpp -fsyntax-only -x c++ /dev/null
     ;;
   headers)

@@ -21,6 +21,19 @@
 #error "nax: windows.h has made min and max macros: define NOMINMAX before it is included"
 #endif
 
+// Targets and flags that nax cannot work with.
+#if (defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ != 8) || (defined(_WIN32) && !defined(_WIN64))
+#error \
+    "nax: this is a 32-bit target (-m32, say), and nax counts memory with 64 bits: compile for a 64-bit one."
+#endif
+#if !defined(__CUDA_ARCH__) && !defined(__cpp_rtti) && !defined(__GXX_RTTI) && !defined(_CPPRTTI)
+#error \
+    "nax: -fno-rtti leaves out typeid and dynamic_cast, by which jit knows its arguments: compile with -frtti."
+#endif
+#if !defined(__CUDA_ARCH__) && !defined(__cpp_exceptions) && !defined(__EXCEPTIONS) && !defined(_CPPUNWIND)
+#error "nax: -fno-exceptions leaves out throw, by which nax reports errors: compile with -fexceptions."
+#endif
+
 // The floating-point flags that nax cannot live with. They hold for all that is inlined into a user's
 // function, which is most of nax, so no part of it could be kept from them.
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__

@@ -1,16 +1,21 @@
 #pragma once
 
+#include "nax/core/compiler.hpp"
+
 // NAX_ABI: the name of the instructions that this file may be compiled to (abi.hpp): a level of x86-64 (all
 // of its instructions), then a letter for each of the others that a compiler uses by itself; I stands for
-// those that Intel's Ice Lake and AMD's Zen 4 brought together.
-#if defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
-    defined(__POPCNT__)
+// those that Intel's Ice Lake and AMD's Zen 4 brought together. MSVC has macros from AVX on; /arch:AVX2
+// stands for the third level.
+#if (defined(__SSE3__) && defined(__SSSE3__) && defined(__SSE4_1__) && defined(__SSE4_2__) && \
+     defined(__POPCNT__)) ||                                                                  \
+    (defined(NAX_MSVC) && defined(__AVX__))
 #define NAX_ABI_V2 1
 #else
 #define NAX_ABI_V2 0
 #endif
-#if NAX_ABI_V2 && defined(__AVX__) && defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__) && \
-    defined(__F16C__) && defined(__FMA__) && defined(__LZCNT__) && defined(__MOVBE__)
+#if (NAX_ABI_V2 && defined(__AVX__) && defined(__AVX2__) && defined(__BMI__) && defined(__BMI2__) && \
+     defined(__F16C__) && defined(__FMA__) && defined(__LZCNT__) && defined(__MOVBE__)) ||           \
+    (defined(NAX_MSVC) && defined(__AVX2__))
 #define NAX_ABI_V3 1
 #else
 #define NAX_ABI_V3 0
@@ -22,20 +27,16 @@
 #define NAX_ABI_V4 0
 #endif
 
-#if defined(__x86_64__) && NAX_ABI_V4
+#if (defined(__x86_64__) || defined(_M_X64)) && NAX_ABI_V4
 #define NAX_ABI_LEVEL x86_v4
-#elif defined(__x86_64__) && NAX_ABI_V3
+#elif (defined(__x86_64__) || defined(_M_X64)) && NAX_ABI_V3
 #define NAX_ABI_LEVEL x86_v3
-#elif defined(__x86_64__) && NAX_ABI_V2
+#elif (defined(__x86_64__) || defined(_M_X64)) && NAX_ABI_V2
 #define NAX_ABI_LEVEL x86_v2
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) || defined(_M_X64)
 #define NAX_ABI_LEVEL x86_v1
-#elif defined(__i386__)
-#define NAX_ABI_LEVEL x86
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(_M_ARM64)
 #define NAX_ABI_LEVEL aarch64
-#elif defined(__arm__)
-#define NAX_ABI_LEVEL arm
 #else
 #define NAX_ABI_LEVEL generic
 #endif

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/core/abi_name.hpp"
+#include "nax/core/compiler.hpp"
 
 // Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
 // nax::nax (NAX_LINKED) the engine is a library, which a user's file calls; it compiles the kernels of its
@@ -44,6 +45,9 @@
 #if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif
+#if defined(NAX_MSVC) && (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY))
+#error "nax: MSVC compiles headers only: link nax::headers, which has no engine and no library."
+#endif
 #if defined(NAX_CALLS_LIBRARY)
 #define NAX_ENGINE
 #if defined(__clang__)
@@ -62,10 +66,6 @@
 #define NAX_ENGINE inline
 #endif
 // No copies for callers whose arguments the compiler knows: programs would pay for them in compile time only.
-#if defined(__clang__)
-#define NAX_COMPILED_ONCE __attribute__((noinline)) NAX_ENGINE
-#else
-#define NAX_COMPILED_ONCE __attribute__((noinline, noclone)) NAX_ENGINE
-#endif
+#define NAX_COMPILED_ONCE NAX_NOINLINE NAX_ENGINE
 #define NAX_ENGINE_HERE NAX_ENGINE
 #endif

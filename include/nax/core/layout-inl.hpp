@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/core/layout.hpp"
+#include "nax/core/overflow.hpp"
 
 NAX_BEGIN
 
@@ -12,7 +13,7 @@ NAX_ENGINE std::int64_t Layout::make_row_major(const Frame& frame) {
   bool over = false;
   for (std::size_t i = n; i-- > 0;) {
     strides[i] = size;
-    over |= __builtin_mul_overflow(size, shape[i], &size);
+    over |= detail::multiply_overflows(size, shape[i], size);
   }
   if (over || size <= 0 || size > detail::most_elements) [[unlikely]]
     return detail::count_elements("array", shape);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/overflow.hpp"
 #include "nax/core/shape.hpp"
 
 NAX_BEGIN
@@ -11,7 +12,7 @@ NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape) 
   for (const std::int64_t extent : shape) {
     empty |= extent == 0;
     wrong |= extent < 0;
-    wrong |= __builtin_mul_overflow(n, extent + (extent == 0), &n);
+    wrong |= multiply_overflows(n, extent + (extent == 0), n);
   }
   if (wrong || n > most_elements) [[unlikely]]
     throw_extents(function, shape);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nax/core/error.hpp"
+#include "nax/core/overflow.hpp"
 #include "nax/core/small_vector.hpp"
 
 NAX_BEGIN
@@ -31,11 +32,11 @@ NAX_ENGINE std::int64_t count_elements(const char* function, const Dims& shape);
 // Adds and multiplies extents. Saturates to an extent that shape checks reject.
 inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
   std::int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+  return add_overflows(a, b, sum) ? INT64_MAX : sum;
 }
 inline std::int64_t multiply_extents(std::int64_t a, std::int64_t b) {
   std::int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+  return multiply_overflows(a, b, product) ? INT64_MAX : product;
 }
 
 }  // namespace detail

@@ -9,7 +9,11 @@ NAX_BEGIN
 namespace detail::threads {
 
 NAX_ENGINE void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(NAX_MSVC) && defined(_M_X64)
+  _mm_pause();
+#elif defined(NAX_MSVC)
+  __yield();
+#elif defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");

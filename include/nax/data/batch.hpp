@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/cursors.hpp"
 #include "nax/data/trees.hpp"
 
@@ -90,7 +91,8 @@ class BatchStage final : public Stage<Batched<Element>> {
   }
   std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
     std::int64_t elements;
-    return input_->elastic_position(start, __builtin_mul_overflow(n, n_, &elements) ? INT64_MAX : elements);
+    return input_->elastic_position(start,
+                                    nax::detail::multiply_overflows(n, n_, elements) ? INT64_MAX : elements);
   }
 
  private:
@@ -113,7 +115,7 @@ class BatchStage final : public Stage<Batched<Element>> {
     }
     std::int64_t skip(std::int64_t batches) {
       std::int64_t wanted;
-      if (__builtin_mul_overflow(batches, n, &wanted)) wanted = INT64_MAX;
+      if (nax::detail::multiply_overflows(batches, n, wanted)) wanted = INT64_MAX;
       const std::int64_t done = input->skip(wanted);
       return done / n + (!drop_remainder && done % n != 0);
     }

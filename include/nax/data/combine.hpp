@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/cursors.hpp"
 
 // Several datasets as one: zip and concatenate.
@@ -144,7 +145,7 @@ class ConcatenateStage final : public Stage<Element> {
     std::int64_t all = 0;
     for (const auto& input : inputs_) {
       const std::int64_t in = input->size();
-      if (in < 0 || __builtin_add_overflow(all, in, &all)) return -1;
+      if (in < 0 || nax::detail::add_overflows(all, in, all)) return -1;
     }
     return all;
   }

@@ -10,7 +10,7 @@ inline constexpr std::size_t crc32c_block = 1024;
 
 // By bit: what a checksum with it alone becomes when it moves past a block of zeros. (GCC compiles a lambda
 // of a function without the function's instructions.)
-__attribute__((target("sse4.2"))) inline std::array<std::uint32_t, 32> crc32c_past_block() {
+__attribute__((target("sse4.2,crc32"))) inline std::array<std::uint32_t, 32> crc32c_past_block() {
   std::array<std::uint32_t, 32> bits;
   for (std::size_t bit = 0; bit < 32; ++bit) {
     std::uint64_t crc = std::uint64_t{1} << bit;
@@ -21,7 +21,7 @@ __attribute__((target("sse4.2"))) inline std::array<std::uint32_t, 32> crc32c_pa
 }
 
 // Three streams at once hide the instruction's latency.
-__attribute__((target("sse4.2"))) inline std::uint32_t crc32c_by_instruction(const void* data,
+__attribute__((target("sse4.2,crc32"))) inline std::uint32_t crc32c_by_instruction(const void* data,
                                                                              std::size_t size) {
   constexpr std::size_t block = crc32c_block;
   static const std::array<std::uint32_t, 32> shift = crc32c_past_block();

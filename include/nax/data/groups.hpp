@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/batch.hpp"
 #include "nax/data/map.hpp"
 
@@ -80,8 +81,8 @@ class WindowStage final : public Stage<std::vector<Element>> {
   std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
     std::int64_t elements;
     if (windows_.shift != windows_.n || windows_.stride != 1) return -1;
-    return input_->elastic_position(start,
-                                    __builtin_mul_overflow(n, windows_.n, &elements) ? INT64_MAX : elements);
+    return input_->elastic_position(
+        start, nax::detail::multiply_overflows(n, windows_.n, elements) ? INT64_MAX : elements);
   }
 
  private:
@@ -130,7 +131,7 @@ class WindowStage final : public Stage<std::vector<Element>> {
       // Windows that do not overlap, before any was made: the input knows how many there are.
       if (windows_.shift < windows_.span() || gap_ > 0 || !held_.empty()) return Cursor<Result>::skip(n);
       std::int64_t wanted;
-      if (__builtin_mul_overflow(n, windows_.shift, &wanted)) wanted = INT64_MAX;
+      if (nax::detail::multiply_overflows(n, windows_.shift, wanted)) wanted = INT64_MAX;
       return std::min(n, windows_.count(input_->skip(wanted)));
     }
     Origin origin() const override { return origin_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/cursors.hpp"
 #include "nax/random/key.hpp"
 
@@ -21,8 +22,7 @@ NAX_ENGINE std::uint64_t shuffle_word(const random::Key& key, const char* functi
 
 // A number below n (at most 2^63), from 64 random bits.
 inline std::int64_t below(std::uint64_t bits, std::int64_t n) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::int64_t>((static_cast<Wide>(bits) * static_cast<std::uint64_t>(n)) >> 64);
+  return static_cast<std::int64_t>(nax::detail::high_product(bits, static_cast<std::uint64_t>(n)));
 }
 
 // The numbers below n in random order: Fisher and Yates's, bits by threefry.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/cursors.hpp"
 
 // take, skip, shard and repeat.
@@ -45,8 +46,8 @@ class SliceStage final : public Stage<Element> {
   std::int64_t elastic_position(std::int64_t start, std::int64_t n) const override {
     if (!is_elastic_) return -1;
     std::int64_t taken, at;
-    const bool is_beyond =
-        __builtin_mul_overflow(n, slice_.step, &taken) || __builtin_add_overflow(start, taken, &at);
+    const bool is_beyond = nax::detail::multiply_overflows(n, slice_.step, taken) ||
+                           nax::detail::add_overflows(start, taken, at);
     const std::int64_t all = is_beyond ? INT64_MAX : at, there = input_->size();
     return there >= 0 && all > there ? there : all;
   }
@@ -66,7 +67,7 @@ class SliceStage final : public Stage<Element> {
           "shard: behind .elastic only map without a key, batch, padded_batch, prefetch, prefetch_to and "
           "epoch may come: other stages' elements do not tell how many the shards have taken");
     Slice slice = slice_;
-    if (__builtin_add_overflow(slice.first, context.elastic_start, &slice.first)) slice.first = INT64_MAX;
+    if (nax::detail::add_overflows(slice.first, context.elastic_start, slice.first)) slice.first = INT64_MAX;
     return slice;
   }
   struct Elements final : Access<Element> {
@@ -137,7 +138,7 @@ class RepeatStage final : public Stage<Element> {
     const std::int64_t in = input_->size();
     std::int64_t all;
     if (in == 0 || count_ == 0) return 0;
-    return in < 0 || count_ < 0 || __builtin_mul_overflow(in, count_, &all) ? -1 : all;
+    return in < 0 || count_ < 0 || nax::detail::multiply_overflows(in, count_, all) ? -1 : all;
   }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
     return std::make_unique<Epochs>(input_, count_, context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/overflow.hpp"
 #include "nax/data/stored.hpp"
 
 NAX_BEGIN
@@ -34,7 +35,7 @@ NAX_ENGINE ArrayBase ByteReader::array(DType dtype) {
   std::uint64_t size = dtype_size(dtype);
   for (std::uint64_t axis = 0; axis < axes; ++axis) {
     const std::uint64_t extent = number();
-    if (extent > INT64_MAX || __builtin_mul_overflow(size, extent, &size))
+    if (extent > INT64_MAX || nax::detail::multiply_overflows(size, extent, size))
       throw IoError("cache: a stored array is too big");
     frame.shape.push_back(static_cast<std::int64_t>(extent));
   }

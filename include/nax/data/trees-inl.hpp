@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/compiler.hpp"
 #include "nax/data/trees.hpp"
 
 NAX_BEGIN
@@ -61,8 +62,7 @@ NAX_ENGINE ArrayBase gather_rows(const ArrayBase& a, std::span<const std::int64_
     constexpr std::int64_t ahead = 4;  // rows lie anywhere: their first lines are on the way meanwhile
     for (std::int64_t i = begin; i < end; ++i) {
       if (i + ahead < end)
-        __builtin_prefetch(from +
-                           static_cast<std::size_t>(rows[static_cast<std::size_t>(i + ahead)]) * bytes);
+        NAX_PREFETCH(from + static_cast<std::size_t>(rows[static_cast<std::size_t>(i + ahead)]) * bytes);
       std::memcpy(to + static_cast<std::size_t>(i) * bytes,
                   from + static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]) * bytes, bytes);
     }

@@ -72,7 +72,7 @@ class RegularGrid {
     const auto weighed = [&](int corner) {
       Array<std::int64_t> place = zeros<std::int64_t>({});
       Array<T> weight = ones<T>({});
-      for (int i = 0; i < d; ++i) {
+      for (std::size_t i = 0; i < cell.size(); ++i) {
         const bool high = corner >> i & 1;
         if (options_.method == "nearest") {
           place = place + strides[i] * (cell[i].astype<std::int64_t>() +

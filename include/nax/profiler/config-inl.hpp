@@ -24,7 +24,7 @@ NAX_ENGINE std::string processor_name() {
 
 NAX_ENGINE std::string instructions_found() {
   std::string found;
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__) && !defined(NAX_MSVC)
 #define NAX_FOUND(name) \
   if (__builtin_cpu_supports(name)) found += std::string(found.empty() ? "" : " ") + name
   NAX_FOUND("sse4.2");

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "nax/core/compiler.hpp"
 #include "nax/tree/fields.hpp"
 
 // The names of an aggregate's fields. C++20 has no reflection, but a compiler spells out a template argument,
@@ -35,7 +36,7 @@ struct Address {
 
 template <Address field>
 constexpr const char* spelling() {
-  return __PRETTY_FUNCTION__;
+  return NAX_FUNCTION_SIGNATURE;
 }
 
 constexpr bool in_name(char c) {
@@ -43,6 +44,9 @@ constexpr bool in_name(char c) {
 }
 
 constexpr std::string_view last_name(std::string_view text) {
+#if defined(NAX_FUNCTION_SIGNATURE_OF_MSVC)  // ...->field}>(void)
+  text = text.substr(0, text.rfind(">(void)"));
+#endif
   std::size_t end = text.size();
   while (end > 0 && !in_name(text[end - 1])) --end;
   std::size_t begin = end;
@@ -78,7 +82,11 @@ constexpr std::array<std::string_view, sizeof...(I)> name_fields(std::index_sequ
 // The last word of a type's name: `Model` of `(anonymous namespace)::Model<float>`.
 template <class T>
 constexpr std::string_view class_name() {
-  constexpr std::string_view text = __PRETTY_FUNCTION__;
+  constexpr std::string_view text = NAX_FUNCTION_SIGNATURE;
+#if defined(NAX_FUNCTION_SIGNATURE_OF_MSVC)  // ...::class_name<struct Model<float> >(void)
+  std::size_t begin = text.find("class_name<") + 11, end = text.rfind(">(void)");
+  while (end > begin && text[end - 1] == ' ') --end;
+#else
   std::size_t begin = text.find("T = ") + 4, end = begin;
   for (std::size_t depth = 0; end < text.size(); ++end) {
     const char c = text[end];
@@ -86,6 +94,7 @@ constexpr std::string_view class_name() {
     depth += c == '<' || c == '(' || c == '[' || c == '{';
     depth -= c == '>' || c == ')' || c == ']' || c == '}';
   }
+#endif
   if (text[end - 1] == '>') {  // template arguments
     std::size_t depth = 0;
     do {

@@ -12,7 +12,7 @@ NAX_BEGIN
 namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
-#if defined(NAX_AVX2) && defined(__F16C__)
+#if defined(NAX_AVX2) && defined(NAX_F16C)
 
 // Converts `width` elements at a time; 0 where there is no way of its own from From to To.
 template <class From, class To>
@@ -76,6 +76,68 @@ struct PacketConversion<float, bool> {
                                              _mm256_packs_epi32(is_true(2), is_true(3)));
     const __m256i ordered = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_and_si256(ordered, _mm256_set1_epi8(1)));
+  }
+};
+
+#elif defined(NAX_NEON)
+
+template <class From, class To>
+struct PacketConversion {
+  static constexpr int width = 0;
+};
+// A NaN that signals comes out as one that does not.
+template <>
+struct PacketConversion<float, half> {
+  static constexpr int width = 8;
+  static void run(const float* from, half* to) {
+    const float16x4_t low = vcvt_f16_f32(vld1q_f32(from));
+    vst1q_u16(&to->bits, vreinterpretq_u16_f16(vcvt_high_f16_f32(low, vld1q_f32(from + 4))));
+  }
+};
+template <>
+struct PacketConversion<half, float> {
+  static constexpr int width = 8;
+  static void run(const half* from, float* to) {
+    const float16x8_t x = vreinterpretq_f16_u16(vld1q_u16(&from->bits));
+    vst1q_f32(to, vcvt_f32_f16(vget_low_f16(x)));
+    vst1q_f32(to + 4, vcvt_high_f32_f16(x));
+  }
+};
+// Bits as float_to_bfloat16_bits gives them.
+template <>
+struct PacketConversion<float, bfloat16> {
+  static constexpr int width = 8;
+  static uint16x4_t upper_bits(const float* from) {
+    const float32x4_t x = vld1q_f32(from);
+    const uint32x4_t bits = vreinterpretq_u32_f32(x);
+    const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+    const uint32x4_t nearest = vaddq_u32(bits, vaddq_u32(odd, vdupq_n_u32(0x7fff))),
+                     quiet = vorrq_u32(bits, vdupq_n_u32(0x40'0000));
+    return vshrn_n_u32(vbslq_u32(vceqq_f32(x, x), nearest, quiet), 16);
+  }
+  static void run(const float* from, bfloat16* to) {
+    vst1q_u16(&to->bits, vcombine_u16(upper_bits(from), upper_bits(from + 4)));
+  }
+};
+template <>
+struct PacketConversion<bfloat16, float> {
+  static constexpr int width = 8;
+  static void run(const bfloat16* from, float* to) {
+    const uint16x8_t bits = vld1q_u16(&from->bits);
+    vst1q_f32(to, vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(bits), 16)));
+    vst1q_f32(to + 4, vreinterpretq_f32_u32(vshll_high_n_u16(bits, 16)));
+  }
+};
+template <>
+struct PacketConversion<float, bool> {
+  static constexpr int width = 16;
+  static void run(const float* from, bool* to) {
+    const auto is_zero = [from](int i) {  // ones where it holds
+      return vmovn_u32(vceqzq_f32(vld1q_f32(from + 4 * i)));
+    };
+    const uint8x16_t zeros = vcombine_u8(vmovn_u16(vcombine_u16(is_zero(0), is_zero(1))),
+                                         vmovn_u16(vcombine_u16(is_zero(2), is_zero(3))));
+    vst1q_u8(reinterpret_cast<std::uint8_t*>(to), vaddq_u8(zeros, vdupq_n_u8(1)));
   }
 };
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "nax/backend/cpu/packet_arithmetic.hpp"
+#include "nax/core/compiler.hpp"
 
 NAX_BEGIN
 namespace cpu {
@@ -61,7 +62,13 @@ template <class T>
 }
 
 // The compiler must not take what it read before for what is read now, and so reads it where it is used.
-[[gnu::always_inline]] inline void read_again() { asm volatile("" ::: "memory"); }
+[[gnu::always_inline]] inline void read_again() {
+#if defined(NAX_MSVC)
+  _ReadWriteBarrier();
+#else
+  asm volatile("" ::: "memory");
+#endif
+}
 
 // How the operands lie: anywhere; with the rows of a side by side; both in panels, from step to step as far
 // apart as the tile is high and wide.
@@ -81,7 +88,7 @@ template <int rows, int packets, Lie lie, bool packs, class T>
   // Rows in groups of five: few address registers reach them all (base + 0, 1, 2, 3 or 4 strides).
   const T* groups[(rows + 4) / 5];
   for (int g = 0; g < (rows + 4) / 5; ++g) groups[g] = a + 5 * g * a_row;
-  const auto multiply_step = [&]() __attribute__((always_inline)) {
+  const auto multiply_step = [&]() NAX_INLINE_LAMBDA {
     P right[packets];
     NAX_UNROLL
     for (int j = 0; j < packets; ++j) right[j] = P::load(b + j * P::size);
@@ -89,7 +96,7 @@ template <int rows, int packets, Lie lie, bool packs, class T>
       NAX_UNROLL
       for (int j = 0; j < packets; ++j) {
         right[j].store(packed + j * P::size);
-        __builtin_prefetch(b + steps_ahead * b_step + j * P::size);
+        NAX_PREFETCH(b + steps_ahead * b_step + j * P::size);
       }
       packed += width;
     }
@@ -113,8 +120,8 @@ template <int rows, int packets, Lie lie, bool packs, class T>
   std::int64_t step = 0;
   for (; step < k && (step < upcoming.lines || (k - step) % together != 0); ++step) {
     if (step < upcoming.lines) {
-      __builtin_prefetch(upcoming.at + step * upcoming.stride, 0, 2);
-      __builtin_prefetch(upcoming.at + step * upcoming.stride + upcoming.end, 0, 2);
+      NAX_PREFETCH(upcoming.at + step * upcoming.stride, 0, 2);
+      NAX_PREFETCH(upcoming.at + step * upcoming.stride + upcoming.end, 0, 2);
     }
     multiply_step();
   }
@@ -143,7 +150,7 @@ template <int rows, int packets, bool packs, class T>
     NAX_UNROLL
     for (int i = 0; i < rows; ++i) {
       NAX_UNROLL
-      for (int j = 0; j < packets; ++j) __builtin_prefetch(target(i, j), 1);
+      for (int j = 0; j < packets; ++j) NAX_PREFETCH(target(i, j), 1);
     }
   }
   // Low and narrow tiles are too few for loops of their own.

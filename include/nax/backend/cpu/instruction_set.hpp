@@ -4,7 +4,22 @@
 // ...), a name for it (NAX_SIMD_ABI), and the compiler's intrinsics. EIGEN_DONT_VECTORIZE asks for none, as
 // it does in Eigen.
 
+#include "nax/core/compiler.hpp"
+
 #if !defined(EIGEN_DONT_VECTORIZE)
+#if defined(NAX_MSVC) && defined(_M_X64)
+// Its macros begin with AVX, and /arch:AVX2 stands for all that came with that.
+#define NAX_SSE2
+#if defined(__AVX__)
+#define NAX_SSE4_1
+#endif
+#if defined(__AVX2__)
+#define NAX_FMA
+#define NAX_F16C
+#endif
+#elif defined(NAX_MSVC) && defined(_M_ARM64)
+#define NAX_NEON
+#endif
 #if defined(__AVX512F__)
 #define NAX_AVX512
 #endif
@@ -17,13 +32,16 @@
 #if defined(__AVX__)
 #define NAX_AVX
 #endif
-#if defined(__FMA__)
+#if defined(__FMA__) && !defined(NAX_FMA)
 #define NAX_FMA
 #endif
-#if defined(__SSE4_1__)
+#if defined(__F16C__) && !defined(NAX_F16C)
+#define NAX_F16C
+#endif
+#if defined(__SSE4_1__) && !defined(NAX_SSE4_1)
 #define NAX_SSE4_1
 #endif
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(NAX_SSE2)
 #define NAX_SSE2
 #endif
 #if defined(__aarch64__)
@@ -52,9 +70,9 @@
 #endif
 
 // Registers that a loop may hold: of packets, or of numbers.
-#if defined(NAX_AVX512) || defined(__aarch64__)
+#if defined(NAX_AVX512) || defined(NAX_NEON) || defined(__aarch64__)
 #define NAX_REGISTERS 32
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) || defined(_M_X64)
 #define NAX_REGISTERS 16
 #else
 #define NAX_REGISTERS 8

@@ -7,6 +7,7 @@
 // expand part what is below the pivot from the rest. Short runs are sorted in registers (register_sort.hpp).
 
 #include "nax/backend/cpu/register_sort.hpp"
+#include "nax/core/compiler.hpp"
 
 #ifdef NAX_AVX512
 
@@ -50,7 +51,7 @@ std::int64_t partition_run(K* x, std::int64_t n, K pivot_) {
     NAX_UNROLL
     for (int i = 0; i < 4; ++i) {
       const auto m = first(v[i]);
-      const int count = __builtin_popcount(m);
+      const int count = std::popcount(m);
       right -= w - count;
       L::store(x + left, L::compress(m, v[i]));
       L::compress_store(x + right, static_cast<typename L::Mask>(~m), lanes(w - count), v[i]);
@@ -59,7 +60,7 @@ std::int64_t partition_run(K* x, std::int64_t n, K pivot_) {
   }
   const auto put = [&](__m512i v) {
     const auto m = first(v);
-    const int count = __builtin_popcount(m);
+    const int count = std::popcount(m);
     right -= w - count;
     L::store(x + left, lanes(count), L::compress(m, v));
     L::store(x + right, lanes(w - count), L::compress(static_cast<typename L::Mask>(~m), v));
@@ -71,7 +72,7 @@ std::int64_t partition_run(K* x, std::int64_t n, K pivot_) {
   for (std::int64_t i = 0; i * w < rest; ++i) {
     const auto live = some_lanes<K>(rest - i * w);
     const auto m = static_cast<typename L::Mask>(first(extra[i]) & live);
-    const std::int64_t count = __builtin_popcount(m), others = __builtin_popcount(live) - count;
+    const std::int64_t count = std::popcount(m), others = std::popcount(live) - count;
     const std::int64_t moved = std::min(count, end - left);
     const __m512i upper = L::load(pivot, lanes(moved), x + left);
     L::store(x + end + count - moved, lanes(moved), upper);
@@ -94,9 +95,9 @@ std::int64_t partition_copy(const K* from, K* to, std::int64_t n, K pivot_) {
   std::int64_t left = 0, right = n, i = 0;
   typename L::Mask nan = 0;
   // As much is unread as there is room between left and right.
-  const auto put = [&](__m512i v) __attribute__((always_inline)) {
+  const auto put = [&](__m512i v) NAX_INLINE_LAMBDA {
     const auto m = L::template below<false>(v, pivot);
-    const int count = __builtin_popcount(m);
+    const int count = std::popcount(m);
     nan = static_cast<typename L::Mask>(nan | L::is_nan(v));
     right -= w - count;
     L::store(to + left, L::compress(m, v));
@@ -112,8 +113,8 @@ std::int64_t partition_copy(const K* from, K* to, std::int64_t n, K pivot_) {
     for (int r = 0; r < 4; ++r) put(v[r]);
     NAX_UNROLL
     for (int r = 0; r < 4; ++r) {
-      __builtin_prefetch(to + left + (ahead + r) * w, 1);
-      __builtin_prefetch(to + right - (ahead + r) * w, 1);
+      NAX_PREFETCH(to + left + (ahead + r) * w, 1);
+      NAX_PREFETCH(to + right - (ahead + r) * w, 1);
     }
   }
   for (; i + w <= n; i += w) put(L::load(from + i));

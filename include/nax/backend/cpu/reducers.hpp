@@ -11,6 +11,7 @@
 #include "nax/backend/cpu/short_runs.hpp"
 #include "nax/backend/cpu/truth.hpp"
 #include "nax/backend/cpu/wide.hpp"
+#include "nax/core/compiler.hpp"
 #include "nax/loops/reduce_kind.hpp"
 
 // Kernels that reduce runs of elements; reduce.hpp drives them over arrays of any shape.
@@ -188,7 +189,7 @@ inline constexpr bool reduces_packets = std::is_same_v<typename Op::Acc, From>&&
 
 // Prefetches about a page ahead. The processor's own prefetching stops at each page.
 inline constexpr std::int64_t ahead_bytes = 2048;
-inline void fetch_ahead(const void* x) { __builtin_prefetch(static_cast<const char*>(x) + ahead_bytes); }
+inline void fetch_ahead(const void* x) { NAX_PREFETCH(static_cast<const char*>(x) + ahead_bytes); }
 
 template <class Op, class From>
 typename Op::Acc fold_packets(const From* x, std::int64_t n) {

@@ -5,6 +5,7 @@
 // a network and rows made of them.
 
 #include "nax/backend/cpu/packet_base.hpp"
+#include "nax/core/compiler.hpp"
 
 #ifdef NAX_AVX512
 
@@ -271,7 +272,7 @@ template <class K, int... step>
 [[gnu::always_inline]] inline void sort_columns(__m512i* x, std::integer_sequence<int, step...>) {
   using L = SortLanes<K>;
   constexpr auto& network = sort_network<L::width>;
-  const auto exchange = [x](int low, int high) __attribute__((always_inline)) {
+  const auto exchange = [x](int low, int high) NAX_INLINE_LAMBDA {
     const __m512i a = x[low], b = x[high];
     x[low] = L::min(b, a);
     x[high] = L::max(a, b);

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/instruction_set.hpp"
+#include "nax/backend/cpu/registers_operators.hpp"
 #include "nax/core/abi.hpp"
 
 NAX_BEGIN

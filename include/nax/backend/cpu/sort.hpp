@@ -186,7 +186,7 @@ void sort_run(const T* from, T* x, std::int64_t n, bool descending) {
   } else {
     using Key = detail::sort_key_t<T>;
     const std::unique_ptr<Key[]> keys(new Key[static_cast<std::size_t>(2 * n)]);
-    for (std::int64_t i = 0; i < n; ++i) keys[i] = detail::sort_key<true>(x[i]);
+    for (std::int64_t i = 0; i < n; ++i) keys[static_cast<std::size_t>(i)] = detail::sort_key<true>(x[i]);
     const Key* sorted = detail::radix_sort(keys.get(), keys.get() + n, n, [](Key k) { return k; });
     for (std::int64_t i = 0; i < n; ++i) x[i] = detail::from_sort_key<T>(sorted[i]);
   }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "nax/backend/cpu/packet_base.hpp"
+#include "nax/core/compiler.hpp"
 #include "nax/loops/threefry.hpp"
 
 // Many hashes at once (loops/threefry.hpp), on packets.
@@ -25,7 +28,37 @@ inline constexpr int words_at_once = 16;
 #else
 inline constexpr int words_at_once = 8;
 #endif
+#if defined(NAX_MSVC)
+struct ManyWords {
+  std::uint32_t words[words_at_once] = {};
+
+  ManyWords() = default;
+  ManyWords(std::uint32_t word) { std::fill_n(words, words_at_once, word); }
+  std::uint32_t& operator[](int i) { return words[i]; }
+  template <class F>
+  static ManyWords each(const ManyWords& a, const ManyWords& b, F f) {
+    ManyWords result;
+    for (int i = 0; i < words_at_once; ++i) result.words[i] = f(a.words[i], b.words[i]);
+    return result;
+  }
+  friend ManyWords operator+(const ManyWords& a, const ManyWords& b) { return each(a, b, std::plus<>()); }
+  friend ManyWords operator-(const ManyWords& a, const ManyWords& b) { return each(a, b, std::minus<>()); }
+  friend ManyWords operator|(const ManyWords& a, const ManyWords& b) { return each(a, b, std::bit_or<>()); }
+  friend ManyWords operator^(const ManyWords& a, const ManyWords& b) { return each(a, b, std::bit_xor<>()); }
+  friend ManyWords operator<(const ManyWords& a, const ManyWords& b) {
+    return each(a, b, [](std::uint32_t x, std::uint32_t y) { return x < y ? ~std::uint32_t{0} : 0u; });
+  }
+  friend ManyWords operator<<(const ManyWords& a, int by) {
+    return each(a, a, [=](std::uint32_t x, std::uint32_t) { return x << by; });
+  }
+  friend ManyWords operator>>(const ManyWords& a, int by) {
+    return each(a, a, [=](std::uint32_t x, std::uint32_t) { return x >> by; });
+  }
+  ManyWords& operator+=(const ManyWords& b) { return *this = *this + b; }
+};
+#else
 typedef std::uint32_t ManyWords __attribute__((vector_size(4 * words_at_once)));
+#endif
 
 }  // namespace NAX_SIMD_ABI
 }  // namespace detail

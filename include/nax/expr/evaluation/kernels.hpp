@@ -4,6 +4,7 @@
 
 #include "nax/backend/cpu/elementwise.hpp"
 #include "nax/backend/cpu/elementwise_pull.hpp"
+#include "nax/core/compiler.hpp"
 #include "nax/expr/expressions/lane.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
@@ -187,8 +188,8 @@ void pull_one_kernel(const void* constants, const void* const* leaves, const voi
   const std::int64_t rest = n % width;
   for (std::int64_t end = n - rest;; end = width) {
     for (std::int64_t i = 0; i < end; i += width) {
-      __builtin_prefetch(static_cast<const T*>(from) + i + ahead);
-      __builtin_prefetch(static_cast<const T*>(to) + i + ahead, 1);
+      NAX_PREFETCH(static_cast<const T*>(from) + i + ahead);
+      NAX_PREFETCH(static_cast<const T*>(to) + i + ahead, 1);
       SumSink<Packet> sink;
       const Root<Lane, E> root(OneLeafSource{&own.slots, {from}}, i);
       root.pull(Packet(T(1)), AllAlive(), sink);

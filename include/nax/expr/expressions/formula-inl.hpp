@@ -7,7 +7,8 @@ NAX_BEGIN
 namespace detail {
 
 inline double number_at(const ExpressionSymbols& symbols, const SymbolStep& step, const void* constants) {
-  const char* const slot = static_cast<const char*>(constants) + step.slot * constant_bytes;
+  const char* const slot =
+      static_cast<const char*>(constants) + static_cast<std::size_t>(step.slot) * constant_bytes;
   if (step.truth) return *reinterpret_cast<const bool*>(slot) ? 1 : 0;
   if (step.stored == DType::float16) return static_cast<double>(*reinterpret_cast<const half*>(slot));
   if (step.stored == DType::bfloat16) return static_cast<double>(*reinterpret_cast<const bfloat16*>(slot));

@@ -110,7 +110,6 @@ class StepWriter {
   const program::Recorder& recorder_;
   Graph& graph_;
   SlotNodes slots_;
-  System system_;
   const program::Step* step_ = nullptr;
   const program::detail::CallWork* call_ = nullptr;
 };
