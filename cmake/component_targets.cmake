@@ -1,6 +1,6 @@
 # Components with a library of others: nax::storage (objects by address, by libcurl), nax::image (JPEG and PNG, by libjpeg and
-# libpng, and WebP where libwebp is there), nax::lapack (matrix factorisations by a LAPACK, such as OpenBLAS's) and nax::mpi (programs that run as several
-# processes, by OpenMPI or MPICH). Like nax::cuda each brings a source file that is compiled with the program's own. The
+# libpng, and WebP where libwebp is there), nax::lapack (matrix factorisations by a LAPACK, such as OpenBLAS's), nax::mpi (programs that run as several
+# processes, by OpenMPI or MPICH) and nax::hnsw (nearest vectors by hnswlib, which is headers alone). Like nax::cuda each brings a source file that is compiled with the program's own. The
 # libraries are looked for here, and missed only by those who link these targets.
 find_package(CURL QUIET GLOBAL)
 find_package(JPEG QUIET GLOBAL)
@@ -30,3 +30,8 @@ if(NAX_HAVE_WEBP)
 endif()
 nax_add_component(lapack backend/lapack LAPACK::LAPACK)
 nax_add_component(mpi parallel/mpi MPI::MPI_CXX)
+nax_add_component(hnsw neighbours)
+include(${CMAKE_CURRENT_LIST_DIR}/hnswlib.cmake)
+if(NAX_HAVE_HNSWLIB)
+  target_include_directories(nax_hnsw SYSTEM INTERFACE $<BUILD_INTERFACE:${NAX_HNSWLIB_INCLUDE}>)
+endif()

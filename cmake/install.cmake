@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(NAX_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/nax)  # share, not lib: headers serve every architecture
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nax DESTINATION include)
-set(targets nax nax_headers nax_pch nax_gzip nax_storage nax_image nax_lapack nax_cuda nax_nvrtc nax_cuda_emulated nax_cudnn nax_nccl nax_nccl_emulated nax_mpi)
+set(targets nax nax_headers nax_pch nax_gzip nax_storage nax_image nax_lapack nax_cuda nax_nvrtc nax_cuda_emulated nax_cudnn nax_nccl nax_nccl_emulated nax_mpi nax_hnsw)
 if(NAX_BUILD_COMPILED OR NAX_BUILD_ENGINE)
   list(APPEND targets ${NAX_ENGINE_TARGETS})
 endif()
@@ -20,6 +20,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nax-config.cmake.in na
 write_basic_package_version_file(nax-config-version.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nax-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindCUDNN.cmake ${PROJECT_SOURCE_DIR}/cmake/FindNCCL.cmake ${PROJECT_SOURCE_DIR}/cmake/webp.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/hnswlib.cmake
               ${PROJECT_SOURCE_DIR}/cmake/cuda_object.cmake
         DESTINATION ${NAX_PACKAGE_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -33,6 +33,7 @@ missing_packages() {
         has_header png.h || echo libpng-dev
         has_library lapack || echo liblapack-dev
         has_header xbyak/xbyak.h || echo libxbyak-dev
+        has_header hnswlib/hnswlib.h || echo libhnswlib-dev
         ;;
       examples)  # options and logs of the examples that train
         has_header CLI/CLI.hpp || echo libcli11-dev

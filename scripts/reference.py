@@ -49,6 +49,7 @@ MODULES = [
     ("signal", "nax::signal", ["signal"]),
     ("io", "nax::io", ["io"]),
     ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
+    ("neighbours", "nax::neighbours", ["neighbours"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
                                                   "core/print_options.hpp", "core/allocator.hpp", "parallel/distributed.hpp", "profiler"]),
 ]

@@ -25,6 +25,7 @@
 #include "nax/nn/policy.hpp"
 #include "nax/nn/pooling.hpp"
 #include "nax/nn/positions.hpp"
+#include "nax/nn/quantize.hpp"
 #include "nax/nn/recurrent.hpp"
 #include "nax/nn/resampling.hpp"
 #include "nax/nn/softmax.hpp"

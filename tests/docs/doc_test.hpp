@@ -10,6 +10,7 @@
 #include <nax/io/save_c.hpp>
 #include <nax/io/stablehlo.hpp>
 #include <nax/mcmc.hpp>
+#include <nax/neighbours.hpp>
 #include <nax/signal.hpp>
 #include <sstream>
 #include <string>

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "nax/nn/attention_blocks.hpp"
+#include "nax/nn/int8_linear.hpp"
 #include "nax/numpy/products/dot.hpp"
 
 // Attention, with the shapes and arguments of jax.nn.
@@ -75,6 +76,7 @@ struct MultiHeadParams {
   Array<T> out;                // (N, H, E)
   std::optional<Array<T>> query_bias = {}, key_bias = {}, value_bias = {};  // (N, H)
   std::optional<Array<T>> out_bias = {};                                    // (E,)
+  nax::detail::Int8Field<4> int8 = {};  // by quantize(): query, key, value, out
 };
 
 }  // namespace nn
@@ -83,9 +85,29 @@ namespace detail {
 
 // x (..., E) times w (E, N, H), plus bias.
 template <class T>
-Array<T> project_heads(const Array<T>& x, const Array<T>& w, const std::optional<Array<T>>& bias) {
+Array<T> project_heads(const Array<T>& x, const Array<T>& w, const std::optional<Array<T>>& bias,
+                       const Int8Ref& int8 = {}) {
+  if (int8)
+    if (const auto y = int8_linear(int8, x, w, bias)) {
+      Shape shape = y->shape();
+      shape.back() = w.shape(1), shape.push_back(w.shape(2));
+      return y->reshape(shape);
+    }
   const Array<T> y = tensordot(x, w, {.axes = 1});
   return bias ? Array<T>(y + *bias) : y;
+}
+// The heads x (..., N, H) times w (N, H, E), plus bias.
+template <class T>
+Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params) {
+  if (params.int8[3] && x.ndim() > 1) {
+    Shape shape = x.shape();
+    shape.pop_back();
+    shape.back() = x.shape(-2) * x.shape(-1);
+    if (auto y = int8_linear(params.int8[3], Array<T>(x.reshape(shape)), params.out, params.out_bias))
+      return *std::move(y);
+  }
+  const Array<T> y = tensordot(x, params.out, {.axes = 2});
+  return params.out_bias ? Array<T>(y + *params.out_bias) : y;
 }
 
 }  // namespace detail
@@ -98,11 +120,12 @@ template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x, const Array<T>& memory,
                               const AttentionOptions<T>& options = {}) {
   using nax::detail::project_heads;
-  const Array<T> heads = dot_product_attention(
-      project_heads(x, params.query, params.query_bias), project_heads(memory, params.key, params.key_bias),
-      project_heads(memory, params.value, params.value_bias), options);
-  const Array<T> y = tensordot(heads, params.out, {.axes = 2});
-  return params.out_bias ? Array<T>(y + *params.out_bias) : y;
+  const auto& int8 = params.int8;
+  const Array<T> heads =
+      dot_product_attention(project_heads(x, params.query, params.query_bias, int8[0]),
+                            project_heads(memory, params.key, params.key_bias, int8[1]),
+                            project_heads(memory, params.value, params.value_bias, int8[2]), options);
+  return nax::detail::join_heads(heads, params);
 }
 template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x,

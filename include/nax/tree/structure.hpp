@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -46,7 +47,16 @@ void describe(const T& t, Description& d);
 
 template <class Tuple, std::size_t... I>
 void describe_children(const Tuple& children, std::index_sequence<I...>, Description& d) {
-  ((d.text += I > 0 ? ", " : "", describe(std::get<I>(children), d)), ...);
+  const auto one = [&]<class Child>(const Child& child, bool first) {
+    if constexpr (Marked<Child>) {
+      if (const std::uint64_t mark = tree_mark(child); mark != 0)
+        d.statics.emplace_back(Static<std::uint64_t>(mark));
+    } else {
+      d.text += first ? "" : ", ";
+      describe(child, d);
+    }
+  };
+  (one(std::get<I>(children), I == 0), ...);
 }
 
 template <class T>

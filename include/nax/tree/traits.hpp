@@ -89,6 +89,12 @@ concept ListsFields = std::is_class_v<T> && StandardNode<T>::kind == NodeKind::n
   tree_fields(t);
 };
 
+// A field without leaves that jit tells apart by a number; texts of structures do not show it.
+template <class T>
+concept Marked = ListsFields<T> && requires(const T& t) {
+  tree_mark(t);
+};
+
 template <class T>
 concept PlainStruct =
     std::is_class_v<T> && std::is_aggregate_v<T> && StandardNode<T>::kind == NodeKind::none &&

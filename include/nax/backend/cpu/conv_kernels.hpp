@@ -8,6 +8,7 @@
 #include "nax/backend/cpu/correlation.hpp"
 #include "nax/backend/cpu/gemm.hpp"
 #include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cpu/winograd.hpp"
 
 NAX_BEGIN
 namespace cpu {
@@ -192,6 +193,13 @@ void convolve_lines(const ConvGeometry& s, const T* x, const T* w, T* y) {
   });
 }
 
+// Computes y by Winograd's products where that suits the shapes and all is finite. Whether it did.
+template <class T>
+bool computes_by_winograd(const ConvGeometry& s, const T* x, const T* w, T* y) {
+  if constexpr (simd::has_packet<T>) return winograd::suits<T>(s) && winograd::forward(s, x, w, y);
+  return false;
+}
+
 // The convolution that gives x from y, with the taps in reverse and the channels of w exchanged.
 inline ConvGeometry turned(const ConvGeometry& s) {
   ConvGeometry t = s;
@@ -225,6 +233,7 @@ void conv_forward(const ConvGeometry& s, const T* x, const T* w, T* y) {
     });
     return;
   }
+  if (computes_by_winograd(s, x, w, y)) return;
   if (goes_by_lines<T>(s)) return convolve_lines(s, x, w, y);
   const std::int64_t block = block_rows<T>(s);
   const Scratch<T> patches(std::min(block, rows) * width);
@@ -250,12 +259,15 @@ void conv_input(const ConvGeometry& s, const T* g, const T* w, T* x) {
                           return CorrelationRow<T>{g + i * s.out[2], w + s.taps() - 1, x + i * s.in[2]};
                         });
   // (For fewer rows turning w takes too long.)
-  if (const ConvGeometry t = turned(s); rows >= 2048 && goes_by_lines<T>(t)) {
+  const ConvGeometry t = turned(s);
+  const bool by_lines = rows >= 2048 && goes_by_lines<T>(t);
+  if (by_lines || winograd::suits<T>(t)) {
     const std::int64_t tap = s.c * s.o, shape[] = {s.taps(), s.o, s.c}, to[] = {tap, s.c, 1},
                        from[] = {-tap, 1, s.o};
     const Scratch<T> weights(s.taps() * tap);
     strided_copy(3, shape, weights.data(), to, w + (s.taps() - 1) * tap, from);
-    return convolve_lines<T>(t, g, weights.data(), x);
+    if (computes_by_winograd(t, g, weights.data(), x)) return;
+    if (by_lines) return convolve_lines<T>(t, g, weights.data(), x);
   }
   std::fill(x, x + s.n * of_x, T(0));
   if (rows == 0 || width == 0 || s.o == 0) return;
@@ -285,6 +297,8 @@ void conv_weights(const ConvGeometry& s, const T* x, const T* g, T* w, bool accu
   const std::int64_t cg = s.c / s.groups, og = s.o / s.groups, width = s.taps() * cg, rows = s.rows();
   if (width * s.o == 0) return;
   if (is_pointwise(s)) return gemm<T>(s.c, s.o, rows, x, 1, s.c, g, s.o, 1, w, s.o, 1, accumulate);
+  if constexpr (simd::has_packet<T>)
+    if (winograd::suits_weights<T>(s) && winograd::weights(s, x, g, w, accumulate)) return;
   if (!accumulate) std::fill(w, w + width * s.o, T(0));
   if (rows == 0) return;
   if (is_depthwise(s)) {

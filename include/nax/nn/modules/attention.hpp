@@ -130,16 +130,16 @@ struct MultiHeadAttention {
     if (any_true(Array<bool>(cache.length > slots - count)))
       raise<ValueError>(
           {"MultiHeadAttention: the cache has no room for ", count, " more elements: ", slots, " slots"});
-    const auto append = [&](Array<T>& into, const Array<T>& w, const std::optional<Array<T>>& bias) {
-      into = lax::dynamic_update_slice_in_dim(std::move(into), project_heads(x, w, bias), cache.length, axis);
+    const auto append = [&](Array<T>& into, const Array<T>& w, const std::optional<Array<T>>& bias, int i) {
+      into = lax::dynamic_update_slice_in_dim(std::move(into), project_heads(x, w, bias, params.int8[i]),
+                                              cache.length, axis);
     };
-    append(cache.key, params.key, params.key_bias);
-    append(cache.value, params.value, params.value_bias);
-    const Array<T> y =
-        tensordot(attend_slots(project_heads(x, params.query, params.query_bias), cache, options), params.out,
-                  {.axes = 2});
+    append(cache.key, params.key, params.key_bias, 1);
+    append(cache.value, params.value, params.value_bias, 2);
+    const Array<T> query = project_heads(x, params.query, params.query_bias, params.int8[0]);
+    const Array<T> y = join_heads(attend_slots(query, cache, options), params);
     cache.length = cache.length + count;
-    return {std::move(cache), params.out_bias ? Array<T>(y + *params.out_bias) : y};
+    return {std::move(cache), y};
   }
 };
 

@@ -8,6 +8,7 @@
 #include "nax/nn/conv.hpp"
 #include "nax/nn/embedding.hpp"
 #include "nax/nn/initializers.hpp"
+#include "nax/nn/int8_linear.hpp"
 #include "nax/nn/layers.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/indexing/at.hpp"
@@ -29,16 +30,21 @@ struct LinearOptions {
 // x w + b: x (..., in) to (..., out). The weights are drawn by lecun_normal, biases are 0.
 template <class T = float>
 struct Linear {
-  Array<T> w;                      // (in, out)
-  std::optional<Array<T>> b = {};  // (out,)
+  Array<T> w;                           // (in, out)
+  std::optional<Array<T>> b = {};       // (out,)
+  nax::detail::Int8Field<1> int8 = {};  // by quantize()
 
   static Linear make(const random::Key& key, const LinearOptions& options) {
     Linear made{initializers::lecun_normal<T>(key, {options.in, options.out})};
     if (options.bias) made.b = zeros<T>({options.out});
     return made;
   }
-  Array<T> operator()(const Array<T>& x) const {
-    return b ? Array<T>(linear(x, w, *b, Activation::identity)) : Array<T>(matmul(x, w));
+  // The activation of x w + b.
+  Array<T> operator()(const Array<T>& x, Activation activation = Activation::identity) const {
+    if (int8[0])
+      if (auto y = nax::detail::int8_linear(int8[0], x, w, b, activation)) return *std::move(y);
+    if (!b && activation == Activation::identity) return matmul(x, w);
+    return linear(x, w, b ? *b : zeros<T>({w.shape(1)}), activation);
   }
 };
 
@@ -123,6 +129,7 @@ template <class T = float>
 struct Embedding {
   Array<T> table;  // (count, features)
   tree::Static<std::optional<std::int64_t>> padding_idx = {};
+  nax::detail::Int8Field<1> int8 = {};  // by quantize(), for attend()
 
   static Embedding make(const random::Key& key, const EmbeddingOptions& options) {
     const double deviation = 1 / std::sqrt(static_cast<double>(options.features));
@@ -136,7 +143,11 @@ struct Embedding {
     return embedding(table, indices, {.padding_idx = *padding_idx});
   }
   // The logits of a model whose output shares the table: x (..., features) to (..., count).
-  Array<T> attend(const Array<T>& x) const { return matmul(x, table.T()); }
+  Array<T> attend(const Array<T>& x) const {
+    if (int8[0])
+      if (auto y = nax::detail::int8_linear(int8[0], x, table, {})) return *std::move(y);
+    return matmul(x, table.T());
+  }
 };
 
 struct BagOptions {

@@ -55,8 +55,7 @@ Array<T> residual(const Array<T>& x, const nn::LayerNorm<T>& norm, bool pre_norm
 template <class T>
 Array<T> feed_forward(const nn::Linear<T>& wide, const nn::Linear<T>& narrow, nn::Activation activation,
                       const Drops& drop, const Array<T>& x) {
-  const Array<T> bias = wide.b ? *wide.b : zeros<T>({wide.w.shape(1)});
-  return narrow(drop(Array<T>(nn::linear(x, wide.w, bias, activation)), 0));
+  return narrow(drop(wide(x, activation), 0));
 }
 
 }  // namespace detail

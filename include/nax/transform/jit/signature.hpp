@@ -71,6 +71,8 @@ void add_signature(const T& t, nax::detail::Signature& to, const Visit& visit) {
   } else if constexpr (kind == NodeKind::optional) {
     to.add(t.has_value());
     if (t) add_signature(*t, to, visit);
+  } else if constexpr (Marked<T>) {
+    to.add(tree_mark(t));
   } else if constexpr (kind == NodeKind::product) {
     std::apply([&](const auto&... child) { (add_signature(child, to, visit), ...); }, children(t));
   }

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
+#include "nax/numpy/indexing/indexing.hpp"
+#include "nax/numpy/indexing/take.hpp"
+#include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/products/matmul.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/reductions/variance.hpp"
+#include "nax/numpy/sorting/sort.hpp"
+#include "nax/transform/checkpoint.hpp"
+
+// The nearest of many vectors.
+NAX_BEGIN
+namespace neighbours {
+
+struct NearestOptions {
+  std::int64_t k = 10;
+  // "l2": the sum of squared differences; "ip": 1 - the inner product; "cosine": 1 - that of vectors of
+  // length 1
+  std::string metric = "l2";
+};
+template <class T>
+struct Neighbours {
+  Array<std::int64_t> indices;  // (m, k), the nearest first
+  Array<T> distances;           // (m, k)
+};
+
+}  // namespace neighbours
+
+namespace detail {
+
+enum class Metric { l2, inner_product, cosine };
+inline Metric metric_of(const char* function, const std::string& name) {
+  if (name == "l2") return Metric::l2;
+  if (name == "ip") return Metric::inner_product;
+  if (name == "cosine") return Metric::cosine;
+  raise<ValueError>({function, ": metric '", name, "' is none of 'l2', 'ip', 'cosine'"});
+}
+// Rows of length 1; a row of zeros stays.
+template <class T>
+Array<T> unit_rows(const Array<T>& x) {
+  const Array<T> squares = sum(x * x, {.axis = -1, .keepdims = true});
+  return x / sqrt(where(squares == T(0), T(1), squares));
+}
+// The k nearest to some queries. `halves`: half of each vector's square, for l2.
+template <class T>
+neighbours::Neighbours<T> nearest_of_block(const Array<T>& vectors, const Array<T>& across,
+                                           const Array<T>& halves, const Array<T>& queries, std::int64_t k,
+                                           Metric metric) {
+  Array<T> scores = matmul(queries, across);
+  if (metric == Metric::l2) scores = scores - halves;
+  auto best = top_k(scores, k);
+  Array<std::int64_t> indices = best.indices.template astype<std::int64_t>();
+  if (metric != Metric::l2) return {std::move(indices), Array<T>(T(1) - best.values)};
+  // From the differences, which are right where the squares are large beside them.
+  const Array<T> apart = expand_dims(queries, 1) - take(vectors, indices, {.axis = 0}),
+                 distances = sum(apart * apart, {.axis = -1});
+  const Array<int> order = argsort(distances, {.axis = 1});
+  return {Array<std::int64_t>(take_along_axis(indices, order, 1)),
+          Array<T>(take_along_axis(distances, order, 1))};
+}
+
+}  // namespace detail
+
+namespace neighbours {
+
+// The k rows of `vectors` (n, d) nearest to each row of `queries` (m, d): indices and distances, (m, k), the
+// nearest first. Exact, by products of blocks of queries with all vectors and top_k: for "l2" vectors may be
+// missed whose distances differ by less than the rounding of the greatest square about the mean. It maps and
+// is recorded; gradients pass to the distances. Throws ShapeError unless both are 2-d of one width, and
+// ValueError unless
+// 1
+// <= k <= n and for another metric.
+template <class T>
+Neighbours<T> nearest(const Array<T>& vectors_, const Array<T>& queries_,
+                      const NearestOptions& options = {}) {
+  using namespace nax::detail;
+  static_assert(is_floating_v<T>, "nearest: vectors must be of a floating type");
+  const Metric metric = metric_of("nearest", options.metric);
+  if (vectors_.ndim() != 2 || queries_.ndim() != 2 || vectors_.shape(1) != queries_.shape(1))
+    raise<ShapeError>({"nearest: vectors must be (n, d) and queries (m, d), shapes ", vectors_.shape(),
+                       " and ", queries_.shape()});
+  const std::int64_t n = vectors_.shape(0), m = queries_.shape(0), k = options.k;
+  if (k < 1 || k > n) raise<ValueError>({"nearest: k = ", k, " of ", n, " vectors"});
+  const ComputeOn beside_vectors(vectors_);
+  Array<T> vectors = vectors_, queries = queries_;
+  if (metric == Metric::cosine) {
+    vectors = unit_rows(vectors), queries = unit_rows(queries);
+  } else if (metric == Metric::l2) {
+    // About the mean, so that products of large numbers do not hide small distances.
+    const Array<T> middle = mean(stop_gradient(vectors), {.axis = 0});
+    vectors = vectors - middle, queries = queries - middle;
+  }
+  const Array<T> across = vectors.T();
+  const Array<T> halves =
+      metric == Metric::l2 ? Array<T>(sum(vectors * vectors, {.axis = 1}) * T(0.5)) : Array<T>(T(0));
+  const std::int64_t rows = std::max<std::int64_t>((std::int64_t{1} << 24) / n, 16);
+  std::vector<Array<std::int64_t>> indices;
+  std::vector<Array<T>> distances;
+  for (std::int64_t at = 0; at < m || at == 0; at += rows) {
+    auto block = nearest_of_block(vectors, across, halves,
+                                  Array<T>(queries(slice(at, std::min(at + rows, m)))), k, metric);
+    indices.push_back(std::move(block.indices));
+    distances.push_back(std::move(block.distances));
+  }
+  if (indices.size() == 1) return {std::move(indices[0]), std::move(distances[0])};
+  return {Array<std::int64_t>(concatenate(indices)), Array<T>(concatenate(distances))};
+}
+
+}  // namespace neighbours
+NAX_END
