@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # bash tests/turn.sh [preset]: builds and tests what tests/run.sh does not: the whole preset, or, without a name, a part of one.
 # bash tests/turn.sh --part preset: a part of this one.
+# `arm` and `zig` are tests/arm.sh and tests/zig.sh, which need no preset.
 #
-# The date chooses the part: six presets take turns day by day, and each begins with another program on each of its days.
+# The date chooses the part: nine presets take turns day by day, and each begins with another program on each of its days.
 # Programs are built one by one for NAX_TURN_SECONDS (600); those not reached are listed. Only building is cut short: a test
 # that fails or hangs fails the turn. NAX_TURN_DAY (days since 1970) stands in for the date.
 set -euo pipefail
@@ -12,14 +13,15 @@ need_packages build tests
 cd "$root"
 
 if (($# == 1)); then
+  if [[ $1 == arm || $1 == zig ]]; then exec bash "tests/$1.sh"; fi
   cmake --preset "$1"
   cmake --build --preset "$1" --parallel "$(build_jobs)"
   exec ctest --preset "$1" --parallel "$(nproc)"
 fi
 
 day=${NAX_TURN_DAY:-$(($(date +%s) / 86400))}
-presets=(clang asan headers tsan cuda mingw)
-preset=${presets[day % 6]} turns=$((day / 6))
+presets=(clang asan headers tsan cuda mingw arm zig libcxx)
+preset=${presets[day % ${#presets[@]}]} turns=$((day / ${#presets[@]}))
 if [[ ${1:-} == --part ]]; then preset=$2 turns=$day; fi
 missing=""
 if [[ $preset == clang ]] && ! has_command clang++; then missing=clang++; fi
@@ -30,9 +32,26 @@ if [[ $preset == mingw ]]; then
   [[ -e /usr/src/googletest/CMakeLists.txt ]] || missing=libgtest-dev
   has_command wine64 || has_command wine || [[ -x /usr/lib/wine/wine64 ]] || missing=wine64
 fi
+if [[ $preset == arm ]]; then
+  has_command aarch64-linux-gnu-g++ || missing=g++-aarch64-linux-gnu
+  has_command qemu-aarch64 || has_command qemu-aarch64-static || missing=qemu-user
+fi
+if [[ $preset == zig ]] && ! python3 -m ziglang version >/dev/null 2>&1; then missing="ziglang (by pip)"; fi
+if [[ $preset == libcxx ]] && ! echo '#include <version>' | clang++ -stdlib=libc++ -x c++ -E - >/dev/null 2>&1; then missing=libc++-dev; fi
+if [[ ( $preset == arm || $preset == libcxx ) && ! -e /usr/src/googletest/CMakeLists.txt ]]; then missing=libgtest-dev; fi
 if [[ $missing ]]; then
   echo "turn: $preset: nothing was built, since $missing is not installed"
   exit 0
+fi
+
+if [[ $preset == arm || $preset == zig ]]; then
+  status=0
+  timeout "${NAX_TURN_SECONDS:-600}" bash "tests/$preset.sh" --part "$turns" || status=$?
+  if ((status == 124)); then
+    echo "turn: $preset: cut short"
+    exit 0
+  fi
+  exit "$status"
 fi
 
 cmake --preset "$preset"
@@ -46,6 +65,8 @@ if ((count == 0)); then
 fi
 first=$((turns * 7 % count))
 programs=("${programs[@]:first}" "${programs[@]:0:first}")
+if [[ $preset == mingw || $preset == libcxx ]]; then programs=(first_test forty_test "${programs[@]}"); fi
+count=${#programs[@]}
 
 built=()
 end=$((SECONDS + ${NAX_TURN_SECONDS:-600}))

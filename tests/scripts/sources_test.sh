@@ -53,6 +53,11 @@ while read -r line; do fail "$line: headers of the system belong in core/os"; do
     include/nax | grep -v '^include/nax/core/os/' || true)
 while read -r line; do fail "$line: windows.h is not included"; done < <(grep -rnE '<(windows|windef|winbase)\.h>' include/nax || true)
 
+# Extensions of GCC and clang that MSVC lacks stand beside its forms (core/compiler.hpp). Text that nax writes is not its own.
+while read -r line; do fail "$line: use core/compiler.hpp or core/overflow.hpp"; done < <(
+  grep -rnE '__builtin_(add|sub|mul)_overflow|__builtin_(prefetch|popcount)|__int128|__PRETTY_FUNCTION__|vector_size|__attribute__\(\((always_inline|noinline, noclone)' \
+    include/nax | grep -vE '^include/nax/(core/(compiler|overflow)|io/exporting/c_helpers|backend/cpu/threefry)\.hpp:' || true)
+
 # Every variable that headers or sources read is explained.
 while read -r variable; do
   grep -q "\`$variable\`" docs/environment.md || fail "docs/environment.md does not explain $variable"
