@@ -19,7 +19,7 @@ flags=(-std=c++20 -O1 -Wall -Wextra -Werror -Wno-psabi -I"$root/include" -I"$roo
 [[ -e $build/main.o ]] || "$compiler" -std=c++17 -O1 -I"$googletest/include" -c "$googletest/src/gtest_main.cc" -o "$build/main.o"
 
 if ((!$#)); then
-  set -- "$root"/tests/cpu/{packet,packet_math,convert,gather,short_runs,selection,transpose,tiles}_test.cpp \
+  set -- "$root"/tests/cpu/{packet,packet_math,convert,gather,short_runs,selection,transpose,tiles,int8_product}_test.cpp \
     "$root"/tests/formula/*_test.cpp "$root"/tests/program/{fuse_maps,fuse_reductions,random_programs,spell_small}_test.cpp
 fi
 "$compiler" "${flags[@]}" -c "$root/include/nax/formula/machine/nax_jit.cpp" -o "$jit"
