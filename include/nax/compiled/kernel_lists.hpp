@@ -11,6 +11,7 @@
 #include "nax/backend/cpu/extrema.hpp"
 #include "nax/backend/cpu/factor_slots.hpp"
 #include "nax/backend/cpu/fft.hpp"
+#include "nax/backend/cpu/int8_product.hpp"
 #include "nax/backend/cpu/line_kernels.hpp"
 #include "nax/backend/cpu/product_kernel.hpp"
 #include "nax/backend/cpu/reducer_slots.hpp"
@@ -167,6 +168,7 @@ void products(Each each) {
   NAX_EACH(MatmulKernel, double);
   NAX_EACH(MatmulKernel, std::complex<float>);
   NAX_EACH(MatmulKernel, std::complex<double>);
+  NAX_EACH(Int8ProductKernel, float);
   NAX_EACH(AttentionKernel, float);
   NAX_EACH(AttentionKernel, double);
   NAX_EACH(AttentionGradientKernel, float);

@@ -48,11 +48,11 @@ class Int8Work final : public program::Work {
       : packing_(std::move(packing)), m_(m), activation_(activation), w_(w), bias_(bias) {}
   void run(void* const* at) const override {
     if (w_ >= 0 && at[w_] != device_data(packing_->source)) throw program::Unforeseen();
-    cpu::int8_product(m_, static_cast<const float*>(at[0]),
-                      {packing_->k, packing_->n, static_cast<const std::int8_t*>(at[1]),
-                       static_cast<const float*>(at[2]), static_cast<const std::int32_t*>(at[3])},
-                      bias_ >= 0 ? static_cast<const float*>(at[bias_]) : nullptr, activation_,
-                      static_cast<float*>(at[4 + (w_ >= 0) + (bias_ >= 0)]));
+    cpu::int8_product_kernel()(m_, static_cast<const float*>(at[0]),
+                               {packing_->k, packing_->n, static_cast<const std::int8_t*>(at[1]),
+                                static_cast<const float*>(at[2]), static_cast<const std::int32_t*>(at[3])},
+                               bias_ >= 0 ? static_cast<const float*>(at[bias_]) : nullptr, activation_,
+                               static_cast<float*>(at[4 + (w_ >= 0) + (bias_ >= 0)]));
   }
 
  private:
@@ -126,9 +126,9 @@ NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x_, co
     step.work = std::make_shared<const Int8Work>(packing, m, activation, of_w, of_bias);
     recorder.add(std::move(step));
   } else {
-    cpu::int8_product(m, reinterpret_cast<const float*>(raw_data(x)), p.weights(),
-                      bias ? reinterpret_cast<const float*>(raw_data(row)) : nullptr, activation,
-                      reinterpret_cast<float*>(raw_data(made)));
+    cpu::int8_product_kernel()(m, reinterpret_cast<const float*>(raw_data(x)), p.weights(),
+                               bias ? reinterpret_cast<const float*>(raw_data(row)) : nullptr, activation,
+                               reinterpret_cast<float*>(raw_data(made)));
   }
   check_result("linear", made, {&x, &w}, flops);
   return made;

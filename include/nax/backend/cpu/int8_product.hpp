@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "nax/backend/cpu/kernel_slots.hpp"
 #include "nax/backend/cpu/packet_base.hpp"
 #include "nax/loops/linear.hpp"
 
@@ -47,6 +48,22 @@ NAX_ENGINE void int8_product(std::int64_t m, const float* x, const Int8Weights& 
                              loops::Activation activation, float* y);
 
 }  // namespace NAX_SIMD_ABI
+
+struct Int8ProductKernel {
+  static constexpr const char* name = "int8_product";
+  using Function = void(std::int64_t m, const float* x, const Int8Weights& w, const float* bias,
+                        loops::Activation activation, float* y);
+  template <class T>
+  static void run(std::int64_t m, const float* x, const Int8Weights& w, const float* bias,
+                  loops::Activation activation, float* y) {
+    int8_product(m, x, w, bias, activation, y);
+  }
+};
+inline Int8ProductKernel::Function* int8_product_kernel() {
+  provide<Int8ProductKernel, float>();
+  return kernel_for<Int8ProductKernel>(DType::float32);
+}
+
 }  // namespace cpu
 NAX_END
 
