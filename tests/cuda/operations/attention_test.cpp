@@ -238,6 +238,19 @@ TEST(AttentionOnGpuUnderTransforms, IsTheHosts) {
       1e-4);
   expect_same(
       [&](auto put) {
+        return vmap(grad(loss), {.in_axes = {0, none}})(put(draw<float>(0, {3, 2, 9, 4, 8})),
+                                                        put(draw<float>(4, {2, 11, 2, 8})));
+      },
+      1e-4);
+  expect_same(
+      [&](auto put) {
+        using H = Array<nax::half>;
+        const auto of_half = [](const H& x) { return H(nn::dot_product_attention(x, x, x)); };
+        return jacrev(of_half)(put(draw<nax::half>(0, {1, 3, 1, 2})));
+      },
+      2e-2);
+  expect_same(
+      [&](auto put) {
         const auto square_of = [](const A& x) {
           return A(sum(square(nn::dot_product_attention(x, x, sin(x)))));
         };
