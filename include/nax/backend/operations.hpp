@@ -88,6 +88,11 @@ class AcceleratorOperations : public Operations {
   virtual bool attend(Device /*device*/, DType /*dtype*/, const loops::Attention& /*attention*/) {
     return false;
   }
+  // Its derivatives, in the same way.
+  virtual bool attention_gradient(Device /*device*/, DType /*dtype*/,
+                                  const loops::AttentionGradient& /*gradient*/) {
+    return false;
+  }
 
  protected:
   ~AcceleratorOperations() = default;

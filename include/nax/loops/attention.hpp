@@ -35,6 +35,15 @@ struct Attention {
   AttentionLengths query_lengths, key_lengths;
   bool causal = false, window = false;
   std::int64_t left = 0, right = 0;  // of the window
+  // Of base 2, (batch, queries, heads), or none: of the sums of exp(logits), infinite where no key is seen.
+  float* logarithms = nullptr;
+};
+
+// Its derivatives: those of q, k and v, (batch, rows, heads or groups, width) each, of that of the result, g.
+struct AttentionGradient {
+  Attention attention;  // `out` is not read
+  AttentionRows g, dq, dk, dv;
+  const float* along = nullptr;  // sums of g out over the width, (batch, queries, heads)
 };
 
 }  // namespace loops

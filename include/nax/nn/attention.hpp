@@ -19,27 +19,54 @@ namespace detail {
        q.shape(), ", ", k.shape(), ", ", v.shape()});
 }
 
+// Attention on a GPU, by one kernel. Its derivatives compute the weights again: of half types by kernels,
+// which read the logarithms of the rows' sums, of others by the formula.
 template <class T>
-struct RecomputedAttention {
+struct DeviceAttentionCall {
   AttentionTerms<T> terms;
-  std::array<Array<T>, 3> gradients(const Array<T>& g) const { return terms.gradients(g); }
+  Array<T> result;
+  ArrayBase logarithms;
+
+  DeviceAttention operands() const {
+    const nn::AttentionOptions<T>& o = terms.options;
+    const auto given = [](const auto& x) -> const ArrayBase* { return x ? &*x : nullptr; };
+    return {terms.query,
+            terms.key,
+            terms.value,
+            given(o.bias),
+            given(o.mask),
+            given(o.query_seq_lengths),
+            given(o.key_value_seq_lengths),
+            static_cast<double>(terms.scale()),
+            o.is_causal,
+            o.local_window_size.given,
+            o.local_window_size.left,
+            o.local_window_size.right};
+  }
+  std::array<Array<T>, 3> gradients(const Array<T>& g) const {
+    if (holds_value(logarithms)) {
+      const Array<float> along =
+          sum(g.template astype<float>() * result.template astype<float>(), {.axis = -1});
+      std::array<Array<T>, 3> shares;
+      if (attention_gradients_on_device(operands(), logarithms, g, along,
+                                        {&shares[0], &shares[1], &shares[2]}))
+        return shares;
+    }
+    return terms.gradients(g);
+  }
 };
 
-// Attention on a GPU: by one kernel, or by the formula where it has none. Its derivatives compute the weights
-// again: none are kept from the value on.
 template <class T>
 Array<T> attend_on_gpu(const AttentionTerms<T>& terms) {
-  const nn::AttentionOptions<T>& o = terms.options;
-  if (o.bias && is_recorded(*o.bias)) return terms.result();
-  const auto given = [](const auto& x) -> const ArrayBase* { return x ? &*x : nullptr; };
-  const ArrayBase value = attend_on_device(
-      {terms.query, terms.key, terms.value, given(o.bias), given(o.mask), given(o.query_seq_lengths),
-       given(o.key_value_seq_lengths), static_cast<double>(terms.scale()), o.is_causal,
-       o.local_window_size.given, o.local_window_size.left, o.local_window_size.right});
+  if (terms.options.bias && is_recorded(*terms.options.bias)) return terms.result();
+  const bool recorded = terms.is_recorded();
+  DeviceAttentionCall<T> call{terms, {}, {}};
+  const ArrayBase value = attend_on_device(call.operands(), recorded ? &call.logarithms : nullptr);
   if (!holds_value(value)) return terms.result();
-  Array<T> result = typed<T>(value);
-  if (!terms.is_recorded()) return result;
-  return record_attention(std::move(result), RecomputedAttention<T>{terms});
+  call.result = typed<T>(value);
+  if (!recorded) return call.result;
+  Array<T> result = call.result;
+  return record_attention(std::move(result), std::move(call));
 }
 
 }  // namespace detail
@@ -50,9 +77,9 @@ namespace nn {
 // where K < N each of the K heads serves N / K of the query's. The result has query's shape. Masks, causality
 // and windows combine: a pair that any of them rules out gets no weight. On the host, memory grows with T + S
 // and not with T S, for the gradient too; those of a differentiated bias and second derivatives store all
-// pairs. So does a GPU's derivative while it is computed; its values do not, of heads of up to 128 elements
-// of float, half or bfloat16. Half types are computed in float, but a GPU rounds weights to them. Throws
-// ShapeError if query, key, value, bias, mask or sequence lengths do not fit.
+// pairs. So does a GPU's derivative while it is computed, but for gradients of half types; its values do not,
+// of heads of up to 128 elements of float, half or bfloat16. Half types are computed in float, but a GPU
+// rounds weights to them. Throws ShapeError if query, key, value, bias, mask or sequence lengths do not fit.
 template <nax::detail::ArrayLike Q, nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
                            const AttentionOptions<typename Q::value_type>& options = {}) {

@@ -20,9 +20,9 @@ COLUMNS = ("registers", "stack", "spills", "loads128", "shuffles", "stores")
 def short(name):
     """The body of a kernel without the namespaces and the parameters."""
     name = subprocess.run(["c++filt", name], capture_output=True, text=True, check=True).stdout.strip()
-    name = re.sub(r"nax::(x86_64\w*::)?", "", name)
+    name = re.sub(r"nax::(x86_\w+::)?", "", name)
     name = re.sub(r"\b(cuda|detail|rules|gate|loops)::", "", name)
-    name = re.sub(r"^void run(_teams|_tiles)?<(.*?) ?>\(.*$", r"\2", name)
+    name = re.sub(r"^void run(_teams|_tiles|_blocks)?<(.*?) ?>\(.*$", r"\2", name)
     return name.replace(" ", "")
 
 

@@ -32,6 +32,10 @@ class Gate(unittest.TestCase):
         found = {"kernel": {"registers": 60, "stack": 0, "spills": 0}}
         self.assertEqual(len(list(gate.complaints({"kernel": GOOD}, found))), 1)
 
+    def test_names_lose_namespaces_and_parameters(self):
+        body = "nax::x86_v1::cuda::TransposeTiles<4>"
+        self.assertEqual(gate.short(f"void nax::x86_v1::cuda::run_blocks<{body} >({body}, long)"), "TransposeTiles<4>")
+
     def test_instructions_are_counted(self):
         text = "\n".join([".text._Z3runi:", "        /*0000*/   LDG.E.128 R4, desc[UR4][R2.64] ;", "        /*0010*/   PRMT R1, R2, 0x7 ;",
                           "        /*0020*/   STG.E.128 desc[UR4][R2.64], R4 ;", "        /*0030*/   STS [R2], R4 ;", "        /*0040*/   LDG.E R4 ;"])

@@ -24,6 +24,7 @@ using Erfinv = nax::detail::Expr<rules::erfinv, Array<T>>;
 #define NAX_ELEMENTS(...) template __global__ void run(const __VA_ARGS__, std::int64_t);
 #define NAX_TEAMS(...) template __global__ void run_teams(const __VA_ARGS__, std::int64_t, int);
 #define NAX_TILES(...) template __global__ void run_tiles(const __VA_ARGS__, std::int64_t);
+#define NAX_BLOCKS(...) template __global__ void run_blocks(const __VA_ARGS__, std::int64_t);
 
 NAX_BEGIN
 namespace cuda {
@@ -52,10 +53,15 @@ NAX_TEAMS(ReduceRows<ArgReducer<float>, float, float>)
 NAX_TEAMS(JoinParts<SumReducer<float>>)
 NAX_TEAMS(StepLeaves<float, true>)
 NAX_TEAMS(StepLeaves<float, false>)
-NAX_TEAMS(RowsBody<float, loops::RowFunction::softmax>)
-NAX_TEAMS(RowsBody<float, loops::RowFunction::standardize>)
-NAX_TEAMS(NormGradient<float, true>)
+NAX_TEAMS(RowsBody<float, loops::RowFunction::softmax, 4>)
+NAX_TEAMS(RowsBody<float, loops::RowFunction::standardize, 4>)
+NAX_TEAMS(NormGradient<float, true, 4>)
 NAX_TEAMS(ScanRow<RunningElements<float, false>>)
+NAX_BLOCKS(AttendFloat<64>)
+NAX_BLOCKS(AttendHalf<bfloat16, 64>)
+NAX_BLOCKS(QueryGradients<bfloat16, 64>)
+NAX_BLOCKS(KeyGradients<bfloat16, 64>)
+NAX_BLOCKS(TransposeTiles<4>)
 NAX_TILES(JoinShares<float>)
 NAX_TILES(ReduceColumns<SumReducer<float>, float, float>)
 

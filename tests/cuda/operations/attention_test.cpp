@@ -138,10 +138,57 @@ TYPED_TEST(AttentionOnGpu, HasTheHostsDerivatives) {
         10 * this->tolerance);
   };
   check([](auto) { return nn::AttentionOptions<T>{}; });
+  check([](auto) { return nn::AttentionOptions<T>{.is_causal = true}; });
   check([](auto put) {
     return nn::AttentionOptions<T>{.is_causal = true,
                                    .query_seq_lengths = put(Array<int>{9, 4}),
                                    .key_value_seq_lengths = put(Array<int>{3, 11})};
+  });
+}
+
+// Several tiles of queries and keys, cut short; rows that see no key; rows of pieces and others.
+TYPED_TEST(AttentionOnGpu, HasTheHostsGradientsOfManyRows) {
+  using T = TypeParam;
+  using A = Array<T>;
+  const auto check = [&](const Sizes& s, const auto& make) {
+    const auto gradient = [&]<int which>(std::integral_constant<int, which>) {
+      SCOPED_TRACE(which);
+      expect_same(
+          [&](auto put) {
+            const nn::AttentionOptions<T> options = make(put);
+            const A weight = put(draw<T>(31, {s.batch, s.queries, s.heads, s.width}));
+            const auto loss = [&](const A& q, const A& k, const A& v) {
+              return A(sum(nn::dot_product_attention(q, k, v, options) * weight));
+            };
+            const auto all = grad<0, 1, 2>(loss)(put(draw<T>(0, {s.batch, s.queries, s.heads, s.width})),
+                                                 put(draw<T>(9, {s.batch, s.keys, s.groups, s.width})),
+                                                 put(draw<T>(70, {s.batch, s.keys, s.groups, s.width})));
+            return std::get<which>(all);
+          },
+          10 * this->tolerance);
+    };
+    gradient(std::integral_constant<int, 0>());
+    gradient(std::integral_constant<int, 1>());
+    gradient(std::integral_constant<int, 2>());
+  };
+  const Sizes large = {2, 150, 141, 4, 2, 24};
+  check(large, [](auto) { return nn::AttentionOptions<T>{}; });
+  check(large, [](auto) { return nn::AttentionOptions<T>{.is_causal = true}; });
+  check({1, 140, 70, 2, 1, 71}, [](auto) {
+    return nn::AttentionOptions<T>{.scale = 0.2, .local_window_size = nn::AttentionWindow(30, 9)};
+  });
+  check({1, 40, 150, 2, 1, 128}, [](auto put) {
+    return nn::AttentionOptions<T>{.bias = put(draw<T>(5, {1, 2, 40, 150})),
+                                   .mask = put(Array<bool>(draw<float>(3, {1, 1, 1, 150}) > 0.f)),
+                                   .scale = 0.1};
+  });
+  check(large, [](auto put) {
+    return nn::AttentionOptions<T>{.query_seq_lengths = put(Array<int>{150, 40}),
+                                   .key_value_seq_lengths = put(Array<int>{0, 141})};
+  });
+  check({1, 150, 141, 1, 1, 8}, [](auto put) {
+    return nn::AttentionOptions<T>{.mask = put(Array<bool>((arange<int>(150) > 100).reshape({1, 1, 150, 1}))),
+                                   .is_causal = true};
   });
 }
 
@@ -191,6 +238,19 @@ TEST(AttentionOnGpuUnderTransforms, IsTheHosts) {
       1e-4);
   expect_same(
       [&](auto put) {
+        return vmap(grad(loss), {.in_axes = {0, none}})(put(draw<float>(0, {3, 2, 9, 4, 8})),
+                                                        put(draw<float>(4, {2, 11, 2, 8})));
+      },
+      1e-4);
+  expect_same(
+      [&](auto put) {
+        using H = Array<nax::half>;
+        const auto of_half = [](const H& x) { return H(nn::dot_product_attention(x, x, x)); };
+        return jacrev(of_half)(put(draw<nax::half>(0, {1, 3, 1, 2})));
+      },
+      2e-2);
+  expect_same(
+      [&](auto put) {
         const auto square_of = [](const A& x) {
           return A(sum(square(nn::dot_product_attention(x, x, sin(x)))));
         };
@@ -225,6 +285,22 @@ TEST(AttentionOnGpuLaunches, AreOne) {
   one(std::type_identity<float>());
   one(std::type_identity<nax::half>());
   one(std::type_identity<bfloat16>());
+}
+
+// Of half types: two conversions, a product with the result, its sums, and two kernels.
+TEST(AttentionOnGpuLaunches, OfGradientsOfHalfTypesAreSix) {
+  const auto six = [&]<class T>(std::type_identity<T>) {
+    const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
+    const Array<T> q = put(draw<T>(0, {2, 20, 4, 16})), k = put(draw<T>(3, {2, 30, 2, 16}));
+    const auto [y, pull] = vjp(
+        [](const Array<T>& a, const Array<T>& b, const Array<T>& c) {
+          return Array<T>(nn::dot_product_attention(a, b, c, {.is_causal = true}));
+        },
+        q, k, k);
+    expect_launches(6, [&, &pull = pull] { pull(q); });
+  };
+  six(std::type_identity<nax::half>());
+  six(std::type_identity<bfloat16>());
 }
 
 // Heads of several examples are multiplied by one call.

@@ -40,7 +40,7 @@ struct Instruction {
   GroupHandler group = nullptr;  // of instructions for which the threads of a warp wait for each other
   std::uint32_t at[9] = {no_slot, no_slot, no_slot, no_slot, no_slot, no_slot, no_slot, no_slot, no_slot};
   std::uint32_t guard = no_slot;  // the predicate before the instruction
-  std::uint32_t target = 0;       // of a branch: an instruction; of a call: an index in Function::calls
+  std::uint32_t target = 0;       // of a branch: an instruction; else an index in calls or registers
   std::int64_t offset = 0;        // of an address
   bool guard_negated = false;
   Space space = Space::generic;
@@ -100,7 +100,8 @@ struct Function {
   std::vector<Preset> presets;
   std::vector<Instruction> code;
   std::vector<Call> calls;
-  std::vector<std::vector<std::uint32_t>> tables;  // of brx.idx
+  std::vector<std::vector<std::uint32_t>> registers;  // of products of matrices
+  std::vector<std::vector<std::uint32_t>> tables;     // of brx.idx
 };
 
 // An error in the PTX or of the interpreter: something that it does not know.
@@ -170,5 +171,6 @@ bool decode_memory(const Words& w, Instruction& i);
 bool decode_atomic(const Words& w, Instruction& i);
 bool decode_control(const Words& w, Instruction& i);
 bool decode_warp(const Words& w, Instruction& i);
+bool decode_matrix(const Words& w, Instruction& i);
 
 }  // namespace ptx

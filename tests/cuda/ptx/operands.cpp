@@ -225,6 +225,15 @@ void Reader::place(const Words& w, std::vector<std::string_view>& operands, Inst
         set(next++, text);
       }
     }
+  } else if (root == "mma" || root == "ldmatrix") {
+    i.target = static_cast<std::uint32_t>(to_.registers.size());
+    auto& list = to_.registers.emplace_back();
+    for (std::string_view text : operands) {
+      if (text[0] == '[')
+        address(text, i);
+      else
+        for (std::string_view part : vector(text)) list.push_back(operand(part).slot);
+    }
   } else if (root == "setp" || root == "shfl" || root == "match" || root == "elect") {
     pair();
     for (std::size_t k = 2; next < operands.size(); ++k) set(k, operands[next++]);
@@ -281,9 +290,9 @@ void Reader::instruction(std::string_view text, int line) {
   }
   std::vector<std::string_view> operands = split(text.substr(end), ',');
   place(w, operands, i);
-  if (!decode_control(w, i) && !decode_warp(w, i) && !decode_memory(w, i) && !decode_atomic(w, i) &&
-      !decode_convert(w, i) && !decode_compare(w, i) && !decode_bits(w, i) && !decode_float(w, i) &&
-      !decode_integer(w, i))
+  if (!decode_control(w, i) && !decode_warp(w, i) && !decode_matrix(w, i) && !decode_memory(w, i) &&
+      !decode_atomic(w, i) && !decode_convert(w, i) && !decode_compare(w, i) && !decode_bits(w, i) &&
+      !decode_float(w, i) && !decode_integer(w, i))
     fail("the instruction is not known");
   to_.code.push_back(i);
 }

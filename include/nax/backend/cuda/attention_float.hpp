@@ -102,7 +102,7 @@ struct AttendFloat : AttentionBody<float, 64> {
         }
       }
     }
-    if (!this->sees_all(p, j, keys)) {
+    if (!this->sees_all(p, p.first, rows, j, keys)) {
       // One after the other, and round: code for all of them would want too many registers.
       NAX_GPU_ROLLED
       for (int e = 0; e < 16; ++e) {

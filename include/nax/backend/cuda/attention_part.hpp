@@ -47,30 +47,36 @@ struct AttentionBody {
 
   // Parts that see the most keys come first where attention is causal.
   constexpr AttentionPart<T> part_of(std::int64_t i) const {
-    const std::int64_t of_head = i / parts, batch = of_head / f.heads, head = of_head - batch * f.heads,
-                       group = head / (f.heads / f.groups);
-    AttentionPart<T> p{};
-    p.batch = batch;
-    p.head = head;
+    const std::int64_t of_head = i / parts, batch = of_head / f.heads;
+    AttentionPart<T> p = part_at(batch, of_head - batch * f.heads);
     p.first = static_cast<int>(parts - 1 - (i - of_head * parts)) * rows_of_part;
-    p.query_end = length_of(f.query_lengths, batch, f.queries);
-    p.key_end = length_of(f.key_lengths, batch, f.keys);
-    const auto at = [&](const loops::AttentionRows& x, std::int64_t of) {
-      return reinterpret_cast<T*>(x.data) + batch * x.batch + of * x.head;
-    };
-    p.q = at(f.q, head), p.k = at(f.k, group), p.v = at(f.v, group), p.out = at(f.out, head);
-    p.left = static_cast<int>(f.window ? f.left : most_places);
-    p.right = static_cast<int>(f.window ? f.right : most_places);
-    if (f.causal && p.right > 0) p.right = 0;
     const int last = p.first + rows_of_part < p.query_end ? p.first + rows_of_part - 1 : p.query_end - 1;
     p.begin = begin_of(p, p.first);
     p.end = p.first < p.query_end ? end_of(p, last) : p.begin;
     return p;
   }
-  // Do all rows of the part see all of `count` keys from j on?
-  constexpr bool sees_all(const AttentionPart<T>& p, int j, int count) const {
-    return !f.mask.data && !f.bias.data && j + count <= p.key_end && p.first + rows_of_part <= p.query_end &&
-           j + count - 1 <= p.first + p.right && j >= p.first + rows_of_part - 1 - p.left;
+  // A head, without a range of queries and keys.
+  constexpr AttentionPart<T> part_at(std::int64_t batch, std::int64_t head) const {
+    const std::int64_t group = head / (f.heads / f.groups);
+    AttentionPart<T> p{};
+    p.batch = batch;
+    p.head = head;
+    p.query_end = length_of(f.query_lengths, batch, f.queries);
+    p.key_end = length_of(f.key_lengths, batch, f.keys);
+    p.q = rows_at(f.q, batch, head), p.k = rows_at(f.k, batch, group), p.v = rows_at(f.v, batch, group);
+    p.out = rows_at(f.out, batch, head);
+    p.left = static_cast<int>(f.window ? f.left : most_places);
+    p.right = static_cast<int>(f.window ? f.right : most_places);
+    if (f.causal && p.right > 0) p.right = 0;
+    return p;
+  }
+  static constexpr T* rows_at(const loops::AttentionRows& x, std::int64_t batch, std::int64_t head) {
+    return reinterpret_cast<T*>(x.data) + batch * x.batch + head * x.head;
+  }
+  // Do `queries` rows from t on all see all of `keys` keys from j on?
+  constexpr bool sees_all(const AttentionPart<T>& p, int t, int queries, int j, int keys) const {
+    return !f.mask.data && !f.bias.data && j + keys <= p.key_end && t + queries <= p.query_end &&
+           j + keys - 1 <= t + p.right && j >= t + queries - 1 - p.left;
   }
   // Is there no key in the range of query t?
   constexpr bool is_blind(const AttentionPart<T>& p, int t) const {
@@ -86,7 +92,11 @@ struct AttentionBody {
     return seen ? x : least_logit;
   }
 
-  // Carries the greatest logit of a row on: returns what `most` is taken off as, and replaces it.
+  // Where query t has its number, in arrays of (batch, queries, heads).
+  constexpr std::int64_t number_at(const AttentionPart<T>& p, int t) const {
+    return (p.batch * f.queries + t) * f.heads + p.head;
+  }
+  // The number taken off the logits of a row whose greatest is `most`.
   static constexpr float shift_of(float most) {
     return most == -std::numeric_limits<float>::infinity() ? 0.f : most;
   }

@@ -70,6 +70,11 @@ class KernelOperations final : public backend::AcceleratorOperations {
                                           device);
     return launch_attention(device, dtype, attention);
   }
+  bool attention_gradient(Device device, DType dtype, const loops::AttentionGradient& gradient) override {
+    const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "attention_gradient",
+                                          device);
+    return launch_attention_gradient(device, dtype, gradient);
+  }
   void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                    const loops::LeafStep* leaves, int count) override {
     launch_steps(device, dtype, numbers, leaves, count);
