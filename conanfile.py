@@ -4,6 +4,7 @@ import os
 import re
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
@@ -18,9 +19,10 @@ class Nax(ConanFile):
     topics = ("automatic-differentiation", "numpy", "jax", "arrays", "header-only")
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
+    # kernels: the library's for AVX2 and AVX-512, too, of which programs choose when they start
     # system_eigen: the one that CMake finds on the machine, in place of Conan's
-    options = {"compiled": [True, False], "system_eigen": [True, False]}
-    default_options = {"compiled": False, "system_eigen": False}
+    options = {"compiled": [True, False], "kernels": [True, False], "system_eigen": [True, False]}
+    default_options = {"compiled": False, "kernels": False, "system_eigen": False}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*"
     generators = "CMakeDeps"
 
@@ -34,6 +36,8 @@ class Nax(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        if self.options.kernels and not (self.options.compiled and self.settings.os == "Linux" and self.settings.arch == "x86_64"):
+            raise ConanInvalidConfiguration("kernels=True needs compiled=True, Linux and x86_64")
 
     def layout(self):
         cmake_layout(self)
@@ -44,6 +48,8 @@ class Nax(ConanFile):
             toolchain.cache_variables[f"NAX_BUILD_{part}"] = False
         toolchain.cache_variables["NAX_BUILD_COMPILED"] = bool(self.options.compiled)
         toolchain.cache_variables["NAX_NATIVE"] = False
+        if self.options.kernels:
+            toolchain.cache_variables["NAX_KERNELS_FOR"] = "x86-64-v3;x86-64-v4"
         toolchain.cache_variables["NAX_INSTALL"] = True
         toolchain.generate()
 

@@ -40,6 +40,42 @@ function(nax_sources_of_library variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
+# Kernels that do not depend on devices, found by dtype.
+set(NAX_KERNEL_SOURCES kernels reducers products samplers fft factorisations_float factorisations_double svd_float svd_double conv)
+
+# Kernels for levels of x86-64 above the engine's, chosen when a program starts (include/nax/core/further_kernels.hpp): an object
+# for each, in which all names but the function that shows its kernels are local.
+set(NAX_KERNELS_FOR "" CACHE STRING "Levels, x86-64-v3;x86-64-v4, whose kernels the engine brings for processors that have them")
+set(NAX_FURTHER_KERNELS "")  # the objects
+set(NAX_FURTHER_LEVELS "")   # V3, V4
+foreach(level IN LISTS NAX_KERNELS_FOR)
+  if(NOT level MATCHES "^x86-64-(v[34])$")
+    message(FATAL_ERROR "nax: NAX_KERNELS_FOR: x86-64-v3 and x86-64-v4 are possible, not ${level}")
+  elseif(NAX_NATIVE)
+    message(FATAL_ERROR "nax: NAX_KERNELS_FOR is for engines that are not compiled for this processor: add NAX_NATIVE=OFF")
+  elseif(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" OR NOT CMAKE_OBJCOPY OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    message(FATAL_ERROR "nax: NAX_KERNELS_FOR needs ELF files of x86-64, ld and objcopy")
+  endif()
+  string(REPLACE "x86-64-v" "V" letters ${level})
+  list(APPEND NAX_FURTHER_LEVELS ${letters})
+  block(PROPAGATE NAX_FURTHER_KERNELS)
+    set(NAX_PROCESSOR ${level})
+    nax_sources_of_library(sources ${NAX_KERNEL_SOURCES} give_kernels)
+    add_library(nax_kernels_${level} OBJECT EXCLUDE_FROM_ALL ${sources})
+    target_link_libraries(nax_kernels_${level} PRIVATE nax_headers)
+    nax_compile_for_library(nax_kernels_${level})
+    target_compile_options(nax_kernels_${level} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)  # those cannot become local
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/nax_kernels_${level}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:nax_kernels_${level}>
+      COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=nax_kernels_* --keep-global-symbol=_ZN10nax_shared* ${object}
+      DEPENDS nax_kernels_${level} $<TARGET_OBJECTS:nax_kernels_${level}>
+      COMMENT "Joining the kernels for ${level}" COMMAND_EXPAND_LISTS VERBATIM)
+    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    list(APPEND NAX_FURTHER_KERNELS ${object})
+  endblock()
+endforeach()
+
 # Formulas become machine code on 64-bit ARM, and on x86-64 where Xbyak is there (Debian's libxbyak-dev).
 find_path(NAX_XBYAK_INCLUDE xbyak/xbyak.h DOC "The folder of xbyak/xbyak.h")
 mark_as_advanced(NAX_XBYAK_INCLUDE)
@@ -63,6 +99,12 @@ function(nax_add_engine target)
 endfunction()
 
 nax_add_engine(nax_engine)
+if(NAX_FURTHER_KERNELS)
+  nax_sources_of_library(sources take_kernels)
+  target_sources(nax_engine PRIVATE ${sources} ${NAX_FURTHER_KERNELS})
+  list(TRANSFORM NAX_FURTHER_LEVELS PREPEND NAX_HAVE_KERNELS_)
+  target_compile_definitions(nax_engine PRIVATE ${NAX_FURTHER_LEVELS})
+endif()
 set_target_properties(nax_engine PROPERTIES EXPORT_NAME engine)
 
 # The instructions that the engine is compiled for, by the name that nax/core/abi_name.hpp gives them. Nothing where the compiler
@@ -105,7 +147,7 @@ if(NAX_BUILD_ENGINE)
 
   set(processors ${NAX_ENGINE_FOR})
   # A project that adds nax often says -march=native for its own targets alone, which its flags do not tell.
-  if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_PROCESSOR AND NOT processors AND NOT CMAKE_CROSSCOMPILING
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_PROCESSOR AND NOT processors AND NOT NAX_KERNELS_FOR AND NOT CMAKE_CROSSCOMPILING
      AND NOT CMAKE_CXX_FLAGS MATCHES "-march=")
     set(processors native)
   else()

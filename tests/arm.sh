@@ -21,7 +21,7 @@ flags=(-std=c++20 -O1 -Wall -Wextra -Werror -Wno-psabi -I"$root/include" -I"$roo
 part=""
 if [[ ${1:-} == --part ]]; then part=$2 && shift 2; fi
 if ((!$#)); then
-  set -- "$root"/tests/cpu/{packet,packet_math,convert,gather,short_runs,selection,transpose,tiles}_test.cpp \
+  set -- "$root"/tests/cpu/{packet,packet_math,convert,gather,short_runs,selection,transpose,tiles,int8_product}_test.cpp \
     "$root"/tests/formula/*_test.cpp "$root"/tests/program/{fuse_maps,fuse_reductions,random_programs,spell_small}_test.cpp
 fi
 if [[ $part ]]; then set -- "${@:1 + part * 3 % $#:3}"; fi

@@ -3,7 +3,7 @@
 # bash tests/turn.sh --part preset: a part of this one.
 # `arm` and `zig` are tests/arm.sh and tests/zig.sh, which need no preset.
 #
-# The date chooses the part: nine presets take turns day by day, and each begins with another program on each of its days.
+# The date chooses the part: ten presets take turns day by day, and each begins with another program on each of its days.
 # Programs are built one by one for NAX_TURN_SECONDS (600); those not reached are listed. Only building is cut short: a test
 # that fails or hangs fails the turn. NAX_TURN_DAY (days since 1970) stands in for the date.
 set -euo pipefail
@@ -20,7 +20,7 @@ if (($# == 1)); then
 fi
 
 day=${NAX_TURN_DAY:-$(($(date +%s) / 86400))}
-presets=(clang asan headers tsan cuda mingw arm zig libcxx)
+presets=(clang asan headers tsan cuda mingw arm zig libcxx portable)
 preset=${presets[day % ${#presets[@]}]} turns=$((day / ${#presets[@]}))
 if [[ ${1:-} == --part ]]; then preset=$2 turns=$day; fi
 missing=""
@@ -39,6 +39,7 @@ fi
 if [[ $preset == zig ]] && ! python3 -m ziglang version >/dev/null 2>&1; then missing="ziglang (by pip)"; fi
 if [[ $preset == libcxx ]] && ! echo '#include <version>' | clang++ -stdlib=libc++ -x c++ -E - >/dev/null 2>&1; then missing=libc++-dev; fi
 if [[ ( $preset == arm || $preset == libcxx ) && ! -e /usr/src/googletest/CMakeLists.txt ]]; then missing=libgtest-dev; fi
+if [[ $preset == portable && $(uname -m) != x86_64 ]]; then missing="a processor of x86-64"; fi
 if [[ $missing ]]; then
   echo "turn: $preset: nothing was built, since $missing is not installed"
   exit 0

@@ -6,6 +6,10 @@ if(NOT "compiled" IN_LIST FEATURES)
   set(VCPKG_BUILD_TYPE release)  # headers are the same in both
 endif()
 
+if("kernels" IN_LIST FEATURES)
+  list(APPEND features "-DNAX_KERNELS_FOR=x86-64-v3\\;x86-64-v4")
+endif()
+
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS ${features} -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF -DNAX_NATIVE=OFF -DNAX_INSTALL=ON)

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # check.sh shared <nm> <object> <object>   no function or variable of nax is the linker's to choose between the two
 # check.sh starts <program>...             each runs on an emulated processor that lacks the other file's instructions
+# check.sh chosen <nm> <program> <object>...  the program takes the kernels that NAX_ISA and the processor allow, and prints the
+#                                          same numbers with all; the objects of kernels define nothing else for other files
 # check.sh names <compiler> <include>      sets of instructions that differ have names that differ
 # check.sh refused <compiler> <include>    flags that would make its numbers wrong, in words
 # check.sh headers <include>               every header opens nax by that name, and knows it
@@ -8,6 +10,7 @@ set -euo pipefail
 mode=$1
 shift
 
+emulator=$(command -v qemu-x86_64 || command -v qemu-x86_64-static || true)
 weak() { "$1" --defined-only "$2" | awk '$2 ~ /^[WVu]$/ {print $3}' | sort -u; }
 
 case $mode in
@@ -19,8 +22,29 @@ case $mode in
     if weak "$1" "$2" | grep NAX_ABI; then exit 1; fi
     ;;
   starts)
-    command -v qemu-x86_64 >/dev/null || { echo "skipped: there is no qemu-x86_64 (apt-get install qemu-user)"; exit 77; }
-    for program in "$@"; do qemu-x86_64 -cpu Nehalem "$program"; done
+    [[ $emulator ]] || { echo "skipped: there is no qemu-x86_64 (apt-get install qemu-user)"; exit 77; }
+    for program in "$@"; do "$emulator" -cpu Nehalem "$program"; done
+    ;;
+  chosen)
+    nm=$1 program=$2
+    shift 2
+    for object in "$@"; do
+      if "$nm" --defined-only --extern-only "$object" | awk '{print $3}' | grep -vE '^nax_kernels_x86_v[34]$|^_ZN10nax_shared'; then exit 1; fi
+    done
+    baseline=$(NAX_ISA=baseline "$program")
+    [[ $(head -n 1 <<<"$baseline") == baseline ]]
+    same() { # the numbers of what this prints, which took the kernels that its first line names
+      local printed
+      printed=$("$@")
+      head -n 1 <<<"$printed"
+      diff <(tail -n +2 <<<"$baseline") <(tail -n +2 <<<"$printed")
+    }
+    same "$program"
+    took=$(NAX_ISA=x86-64-v3 same "$program")
+    if grep -qw avx2 /proc/cpuinfo && [[ $took != x86-64-v3 ]]; then exit 1; fi
+    if NAX_ISA=x86-64-v5 "$program" 2>/dev/null; then exit 1; fi
+    [[ $emulator ]] || { echo "not tried on an emulated processor: there is no qemu-x86_64 (apt-get install qemu-user)"; exit 0; }
+    [[ $(same "$emulator" -cpu Nehalem "$program") == baseline ]]
     ;;
   names)
     declare -A names=()

@@ -5,6 +5,8 @@
 
 std::string baseline();
 std::string more();
+int baseline_threads(int count);
+int more_threads(int count);
 
 int main(int count, char**) {
   const std::string here = baseline();
@@ -15,7 +17,15 @@ int main(int count, char**) {
     return 77;
   }
   const std::string there = more();
-  if (here == there) return 0;
-  std::printf("the other file says\n%s", there.c_str());
-  return 1;
+  if (here != there) {
+    std::printf("the other file says\n%s", there.c_str());
+    return 1;
+  }
+  // They share threads, whose number holds for both.
+  baseline_threads(3);
+  if (more_threads(0) != 3 || more_threads(2) != 2 || baseline_threads(0) != 2) {
+    std::puts("the files do not share threads");
+    return 1;
+  }
+  return 0;
 }

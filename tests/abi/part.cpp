@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#define NAME_(part, name) part##_##name
+#define NAME(part, name) NAME_(part, name)
 std::string PART();
+int NAME(PART, threads)(int count);
 
 namespace {
 
@@ -46,4 +49,11 @@ std::string PART() {
   out << nax::hessian([](const Array<double>& v) { return nax::sum(v * v * v); })(Array<double>{1, 2})
       << '\n';
   return out.str();
+}
+
+// Sets the number of threads where `count` is not 0, uses some, and returns how many there are.
+int NAME(PART, threads)(int count) {
+  if (count > 0) nax::set_num_threads(count);
+  nax::parallel_for(64, 1, [](std::int64_t, std::int64_t) {});
+  return nax::num_threads();
 }

@@ -280,6 +280,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/reductions/argmax.hpp",
                                        "numpy/views/copy.hpp",
                                        "numpy/reductions/cumulative.hpp",
+                                       "nn/attention_on_device.hpp",
                                        "nn/linear_product.hpp",
                                        "nn/one_hot.hpp",
                                        "numpy/indexing/index_arrays.hpp",

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "nax/loops/attention.hpp"
 #include "nax/loops/leaf_steps.hpp"
 #include "nax/loops/linear.hpp"
 #include "nax/ops/call.hpp"
@@ -81,6 +82,10 @@ class AcceleratorOperations : public Operations {
   // this.
   virtual bool product_and_sums(Device /*device*/, DType /*dtype*/, const loops::Product& /*p*/,
                                 const char* /*a*/, const char* /*b*/, char* /*c*/, char* /*sums*/) {
+    return false;
+  }
+  // Attention of elements of one dtype. Returns false, and does nothing, where no kernel does this.
+  virtual bool attend(Device /*device*/, DType /*dtype*/, const loops::Attention& /*attention*/) {
     return false;
   }
 

@@ -21,6 +21,15 @@ extern const CodeMaker maker;  // in formula/machine/nax_jit.cpp
 NAX_END
 #endif
 
+#if defined(NAX_HAVE_KERNELS_V3) || defined(NAX_HAVE_KERNELS_V4)
+NAX_BEGIN
+namespace cpu {
+bool take_further_kernels();  // in take_kernels.cpp
+[[maybe_unused]] const bool taken = take_further_kernels();
+}  // namespace cpu
+NAX_END
+#endif
+
 NAX_BEGIN
 namespace profiler::detail {
 [[maybe_unused]] const bool traces_from_start = trace_from_environment();

@@ -6,6 +6,7 @@
 #include "nax/backend/cpu/factor_kernels.hpp"
 #include "nax/backend/cpu/system_kernels.hpp"
 #include "nax/backend/cpu/triangle_kernel.hpp"
+#include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
 #define NAX_T double
@@ -20,27 +21,6 @@ template void nax::cpu::polynomial_roots<double>(const std::complex<double>*, st
 
 NAX_BEGIN
 namespace cpu {
-namespace {
-
-template <class T>
-void provide_all() {
-  provide<FactorKernel<Factorisation::lu>, T>();
-  provide<FactorKernel<Factorisation::cholesky>, T>();
-  provide<FactorKernel<Factorisation::qr>, T>();
-  provide<FactorKernel<Factorisation::eigh>, T>();
-  provide<FactorKernel<Factorisation::eig>, T>();
-  provide<FactorKernel<Factorisation::triangle>, T>();
-  provide<FactorKernel<Factorisation::det>, T>();
-  provide<FactorKernel<Factorisation::slogdet>, T>();
-  provide<FactorKernel<Factorisation::adjugate>, T>();
-  provide<SystemKernel, T>();
-}
-
-}  // namespace
-
-void provide_factorisations_double() {
-  provide_all<double>();
-  provide_all<std::complex<double>>();
-}
+void provide_factorisations_double() { lists::factorisations<double>(Providing()); }
 }  // namespace cpu
 NAX_END

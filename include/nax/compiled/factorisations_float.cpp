@@ -5,6 +5,7 @@
 #include "nax/backend/cpu/factor_kernels.hpp"
 #include "nax/backend/cpu/system_kernels.hpp"
 #include "nax/backend/cpu/triangle_kernel.hpp"
+#include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
 #define NAX_T float
@@ -17,27 +18,6 @@ template void nax::cpu::sqrtm<NAX_T>(const NAX_T*, std::int64_t, NAX_T*);
 
 NAX_BEGIN
 namespace cpu {
-namespace {
-
-template <class T>
-void provide_all() {
-  provide<FactorKernel<Factorisation::lu>, T>();
-  provide<FactorKernel<Factorisation::cholesky>, T>();
-  provide<FactorKernel<Factorisation::qr>, T>();
-  provide<FactorKernel<Factorisation::eigh>, T>();
-  provide<FactorKernel<Factorisation::eig>, T>();
-  provide<FactorKernel<Factorisation::triangle>, T>();
-  provide<FactorKernel<Factorisation::det>, T>();
-  provide<FactorKernel<Factorisation::slogdet>, T>();
-  provide<FactorKernel<Factorisation::adjugate>, T>();
-  provide<SystemKernel, T>();
-}
-
-}  // namespace
-
-void provide_factorisations_float() {
-  provide_all<float>();
-  provide_all<std::complex<float>>();
-}
+void provide_factorisations_float() { lists::factorisations<float>(Providing()); }
 }  // namespace cpu
 NAX_END

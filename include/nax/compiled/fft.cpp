@@ -1,13 +1,11 @@
 // The part of nax::compiled for Fourier transforms.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/fft_kernels.hpp"
+#include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
 NAX_BEGIN
 namespace cpu {
-void provide_fft() {
-  provide<FftKernel, float>();
-  provide<FftKernel, double>();
-}
+void provide_fft() { lists::transforms(Providing()); }
 }  // namespace cpu
 NAX_END

@@ -1,6 +1,7 @@
 // The part of nax::compiled for functions over ArrayBase that compute with numbers. They are expressions, so
 // that each such library has its own.
 #define NAX_COMPILED_LIBRARY
+#include "nax/compiled/provide.hpp"
 #include "nax/numpy/products/contract.hpp"
 #include "nax/numpy/reductions/number_kernels.hpp"
 
@@ -15,15 +16,20 @@ void provide_numbers() {
   provide<nax::detail::NegatedKernel, T>();
 }
 
-}  // namespace
-
-void provide_library_numbers() {
+void provide_all_numbers() {
   provide<nax::detail::ScaledKernel, half>();
   provide<nax::detail::ScaledKernel, bfloat16>();
   provide_numbers<float>();
   provide_numbers<double>();
   provide_numbers<std::complex<float>>();
   provide_numbers<std::complex<double>>();
+}
+
+}  // namespace
+
+void provide_library_kernels() {
+  provide_listed_kernels();
+  provide_all_numbers();
 }
 
 }  // namespace cpu

@@ -1,11 +1,23 @@
 #pragma once
 
-#include "nax/core/abi.hpp"
+#include "nax/backend/cpu/kernel_slots.hpp"
 
-// The parts of provide_library_kernels() that sources of their own hold.
+// How sources of nax::compiled provide a list of kernels (kernel_lists.hpp): lists::rows(Providing()).
 NAX_BEGIN
 namespace cpu {
 
+struct Providing {
+  template <class Kernel, class T>
+  void operator()() const {
+    provide<Kernel, T>();
+  }
+};
+
+// Those of all lists but numbers.cpp's.
+void provide_listed_kernels();
+// The parts of it that sources of their own hold.
+void provide_reducers();
+void provide_products();
 void provide_fft();
 void provide_convolutions();
 void provide_samplers();

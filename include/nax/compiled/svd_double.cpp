@@ -2,13 +2,11 @@
 // numbers of them.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
 NAX_BEGIN
 namespace cpu {
-void provide_svd_double() {
-  provide<FactorKernel<Factorisation::svd>, double>();
-  provide<FactorKernel<Factorisation::svd>, std::complex<double>>();
-}
+void provide_svd_double() { lists::singular_values<double>(Providing()); }
 }  // namespace cpu
 NAX_END

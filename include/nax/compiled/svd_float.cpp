@@ -2,13 +2,11 @@
 // of them.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
 NAX_BEGIN
 namespace cpu {
-void provide_svd_float() {
-  provide<FactorKernel<Factorisation::svd>, float>();
-  provide<FactorKernel<Factorisation::svd>, std::complex<float>>();
-}
+void provide_svd_float() { lists::singular_values<float>(Providing()); }
 }  // namespace cpu
 NAX_END

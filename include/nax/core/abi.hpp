@@ -12,8 +12,8 @@
 // each other the linker refuses, by a name that says which file was compiled how:
 // f(nax::x86_v3::Array<float>).
 //
-// abi_name.hpp has the names. Each of these namespaces has threads, devices, kept memory and a limit of its
-// own.
+// abi_name.hpp has the names. Each of these namespaces has devices, kept memory and a limit of its own; the
+// threads are shared (shared_threads.hpp).
 //
 // Every header opens it by NAX_BEGIN and closes it by NAX_END.
 

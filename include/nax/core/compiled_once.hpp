@@ -53,6 +53,10 @@
 #if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif
+// NAX_CHOOSES_KERNELS: a file for any x86-64, whose expressions run as formulas where the processor has AVX2.
+#if defined(NAX_USES_FORMULAS) && !defined(NAX_RUNS_FORMULAS) && defined(__x86_64__) && !NAX_ABI_V3
+#define NAX_CHOOSES_KERNELS
+#endif
 #if defined(NAX_MSVC) && (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY))
 #error "nax: MSVC compiles headers only: link nax::headers, which has no engine and no library."
 #endif

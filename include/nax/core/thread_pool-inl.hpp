@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "nax/core/further_kernels.hpp"
 #include "nax/core/thread_pool.hpp"
 
 NAX_BEGIN
@@ -89,6 +90,27 @@ NAX_ENGINE void Pool::run(Job& job, int helpers) {
   job.rethrow();
 }
 
+NAX_ENGINE void Pool::share_out(void* object, nax_shared::Part* part, std::int64_t n, std::int64_t chunk,
+                                int threads) {
+  const auto f = [=](std::int64_t begin, std::int64_t end) { part(object, begin, end); };
+  Job job(f, n, chunk, threads);
+  instance().run(job, threads - 1);
+}
+
+NAX_ENGINE void share_out(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t n, std::int64_t chunk,
+                          int threads) {
+  nax_shared::ShareOut* shared = nullptr;
+  if (nax_shared::share_out.compare_exchange_strong(shared, Pool::share_out)) shared = Pool::share_out;
+  if (shared == Pool::share_out) {
+    Job job(f, n, chunk, threads);
+    return Pool::instance().run(job, threads - 1);
+  }
+  const auto part = [](void* object, std::int64_t begin, std::int64_t end) {
+    (*static_cast<FunctionRef<void(std::int64_t, std::int64_t)>*>(object))(begin, end);
+  };
+  shared(&f, part, n, chunk, threads);
+}
+
 NAX_ENGINE auto Pool::make() -> Pool* {
   auto* const pool = new Pool;
   at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
@@ -103,7 +125,7 @@ NAX_ENGINE auto Pool::make() -> Pool* {
 NAX_ENGINE void warn_of_instructions() {
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(__CUDACC__)
   const char* const text = std::getenv("NAX_WARN_INSTRUCTIONS");
-  if (__builtin_cpu_supports("avx2") && !(text && std::string(text) == "0"))
+  if (!nax_shared::further_kernels && __builtin_cpu_supports("avx2") && !(text && std::string(text) == "0"))
     std::fputs(
         "nax: this program is compiled for SSE2 alone, and the processor has AVX2: compile with "
         "-march=native "
@@ -114,15 +136,19 @@ NAX_ENGINE void warn_of_instructions() {
 
 NAX_ENGINE Pool::Pool() {
   warn_of_instructions();
+  if (threads() > 0) return;  // decided by a namespace of other instructions
+  int count = 0;
   if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {
     char* end = nullptr;
     const long value = std::strtol(text, &end, 10);
     if (*end != '\0' || value < 1 || value > most)
       raise<ValueError>({"num_threads: NAX_NUM_THREADS must be between 1 and ", most, ", not '", text, "'"});
-    threads_ = static_cast<int>(value);
+    count = static_cast<int>(value);
   } else {
-    threads_ = std::clamp(cores(), 1, most);
+    count = std::clamp(cores(), 1, most);
   }
+  int undecided = 0;
+  nax_shared::thread_count.compare_exchange_strong(undecided, count);
 }
 
 NAX_ENGINE int Pool::grow(int wanted) {

@@ -31,6 +31,7 @@
 #include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/function_ref.hpp"
+#include "nax/core/shared_threads.hpp"
 
 NAX_BEGIN
 namespace detail::threads {
@@ -98,8 +99,7 @@ class Job {
   std::exception_ptr error_;  // written by the thread that sets `failed_`
 };
 
-inline constinit thread_local bool inside_parallel = false;
-inline constinit thread_local int limit = INT_MAX;
+using nax_shared::inside_parallel;
 inline constinit thread_local int first_worker =
     0;  // where this thread looks first: it meets warm caches again
 
@@ -137,14 +137,17 @@ class Pool {
     return *pool;
   }
 
-  int threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
+  int threads() const noexcept { return nax_shared::thread_count.load(std::memory_order_relaxed); }
   void set_threads(int count) {
     if (count < 1 || count > most)
       raise<ValueError>({"set_num_threads: between 1 and ", most, " threads are possible, not ", count});
-    threads_.store(count, std::memory_order_relaxed);
+    nax_shared::thread_count.store(count, std::memory_order_relaxed);
   }
 
   void run(Job& job, int helpers);
+  // As nax_shared::ShareOut.
+  static void share_out(void* object, nax_shared::Part* part, std::int64_t n, std::int64_t chunk,
+                        int threads);
 
  private:
   // A child of fork() has no workers: it starts its own.
@@ -161,11 +164,14 @@ class Pool {
   // other.
   int grow(int wanted);
 
-  std::atomic<int> threads_{1};
   std::atomic<int> started_{0};
   std::mutex mutex_;
   std::atomic<Worker*> workers_[most] = {};
 };
+
+// By the program's pool.
+NAX_ENGINE void share_out(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t n, std::int64_t chunk,
+                          int threads);
 
 }  // namespace detail::threads
 
@@ -175,11 +181,11 @@ inline void set_num_threads(int count) { detail::threads::Pool::instance().set_t
 
 // While it lives, operations of this thread use at most `count` threads (itself included).
 struct ThreadLimit {
-  explicit ThreadLimit(int count) : before_(detail::threads::limit) {
+  explicit ThreadLimit(int count) : before_(nax_shared::thread_limit) {
     if (count < 1) raise<ValueError>({"ThreadLimit: at least one thread is needed, not ", count});
-    detail::threads::limit = std::min(before_, count);
+    nax_shared::thread_limit = std::min(before_, count);
   }
-  ~ThreadLimit() { detail::threads::limit = before_; }
+  ~ThreadLimit() { nax_shared::thread_limit = before_; }
   ThreadLimit(const ThreadLimit&) = delete;
   ThreadLimit& operator=(const ThreadLimit&) = delete;
 
@@ -189,7 +195,7 @@ struct ThreadLimit {
 
 // Threads that a parallel_for called here would use at most.
 inline int available_threads() {
-  return detail::threads::inside_parallel ? 1 : std::min(num_threads(), detail::threads::limit);
+  return detail::threads::inside_parallel ? 1 : std::min(num_threads(), nax_shared::thread_limit);
 }
 
 // Calls f(begin, end) over parts of [0, n), some of them on other threads; every begin is a multiple of
@@ -207,8 +213,7 @@ NAX_COMPILED_ONCE void parallel_for(std::int64_t n, std::int64_t grain,
   if (threads <= 1) return f(0, n);
   constexpr std::int64_t parts_per_thread = 4;  // evens out threads of different speed
   const std::int64_t parts = threads * parts_per_thread;
-  detail::threads::Job job(f, n, (grains + parts - 1) / parts * grain, threads);
-  detail::threads::Pool::instance().run(job, threads - 1);
+  detail::threads::share_out(f, n, (grains + parts - 1) / parts * grain, threads);
 }
 
 NAX_END

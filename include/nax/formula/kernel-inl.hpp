@@ -46,6 +46,8 @@ NAX_ENGINE Machine machine() {
   return chosen;
 }
 
+NAX_ENGINE bool has_machine_code() { return machine() != Machine::none; }
+
 NAX_ENGINE Kernel::Kernel(const Formula& f) : Kernel(f, formula::machine()) {}
 NAX_ENGINE Kernel::Kernel(const Formula& f, Machine machine)
     : lowered_(is_lowered(f) ? f : formula::lowered(f)),

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "nax/nn/attention_blocks.hpp"
+#include "nax/nn/attention_on_device.hpp"
 #include "nax/nn/int8_linear.hpp"
 #include "nax/numpy/products/dot.hpp"
 
@@ -18,6 +19,29 @@ namespace detail {
        q.shape(), ", ", k.shape(), ", ", v.shape()});
 }
 
+template <class T>
+struct RecomputedAttention {
+  AttentionTerms<T> terms;
+  std::array<Array<T>, 3> gradients(const Array<T>& g) const { return terms.gradients(g); }
+};
+
+// Attention on a GPU: by one kernel, or by the formula where it has none. Its derivatives compute the weights
+// again: none are kept from the value on.
+template <class T>
+Array<T> attend_on_gpu(const AttentionTerms<T>& terms) {
+  const nn::AttentionOptions<T>& o = terms.options;
+  if (o.bias && is_recorded(*o.bias)) return terms.result();
+  const auto given = [](const auto& x) -> const ArrayBase* { return x ? &*x : nullptr; };
+  const ArrayBase value = attend_on_device(
+      {terms.query, terms.key, terms.value, given(o.bias), given(o.mask), given(o.query_seq_lengths),
+       given(o.key_value_seq_lengths), static_cast<double>(terms.scale()), o.is_causal,
+       o.local_window_size.given, o.local_window_size.left, o.local_window_size.right});
+  if (!holds_value(value)) return terms.result();
+  Array<T> result = typed<T>(value);
+  if (!terms.is_recorded()) return result;
+  return record_attention(std::move(result), RecomputedAttention<T>{terms});
+}
+
 }  // namespace detail
 
 namespace nn {
@@ -26,8 +50,9 @@ namespace nn {
 // where K < N each of the K heads serves N / K of the query's. The result has query's shape. Masks, causality
 // and windows combine: a pair that any of them rules out gets no weight. On the host, memory grows with T + S
 // and not with T S, for the gradient too; those of a differentiated bias and second derivatives store all
-// pairs. Half types are computed in float. Throws ShapeError if query, key, value, bias, mask or sequence
-// lengths do not fit.
+// pairs. So does a GPU's derivative while it is computed; its values do not, of heads of up to 128 elements
+// of float, half or bfloat16. Half types are computed in float, but a GPU rounds weights to them. Throws
+// ShapeError if query, key, value, bias, mask or sequence lengths do not fit.
 template <nax::detail::ArrayLike Q, nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
                            const AttentionOptions<typename Q::value_type>& options = {}) {
@@ -62,9 +87,12 @@ auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
     terms.check();
     return terms;
   };
-  const AttentionTerms<Lane> terms = terms_in(std::type_identity<Lane>());
-  Array<T> result = attends_in_blocks(terms) ? Array<T>(attend_in_blocks(terms).template astype<T>())
-                                             : terms_in(std::type_identity<T>()).result();
+  const auto on_host = [&] {
+    const AttentionTerms<Lane> terms = terms_in(std::type_identity<Lane>());
+    return attends_in_blocks(terms) ? Array<T>(attend_in_blocks(terms).template astype<T>())
+                                    : terms_in(std::type_identity<T>()).result();
+  };
+  Array<T> result = on_accelerator(query) ? attend_on_gpu(terms_in(std::type_identity<T>())) : on_host();
   if (single) result = result.reshape({q[1], q[2], q[3]});
   return result;
 }

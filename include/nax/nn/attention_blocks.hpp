@@ -188,11 +188,11 @@ struct BlockedAttention {
   }
 };
 
-// Computes the three cotangents at once and hands each out once.
-template <class T>
+// Computes the three cotangents at once and hands each out once. Of: has `terms`, and gradients(g).
+template <class T, class Of>
 class AttentionShares {
  public:
-  explicit AttentionShares(BlockedAttention<T> of) : of_(std::move(of)) {}
+  explicit AttentionShares(Of of) : of_(std::move(of)) {}
   const AttentionTerms<T>& terms() const { return of_.terms; }
 
   Array<T> share(const Array<T>& g, std::size_t which) {
@@ -208,9 +208,24 @@ class AttentionShares {
   }
 
  private:
-  const BlockedAttention<T> of_;
+  const Of of_;
   SharesTogether<3> together_;
 };
+
+// Records `result` as made of the terms of `of`.
+template <class T, class Of>
+Array<T> record_attention(Array<T> result, Of of) {
+  const auto kept = std::make_shared<AttentionShares<T, Of>>(std::move(of));
+  const AttentionTerms<T>& terms = kept->terms();
+  const auto pull = [&](std::size_t which) {
+    return [=](const Array<T>& g) -> Array<T> { return kept->share(g, which); };
+  };
+  const auto push = [&](std::size_t which) {
+    return [=](const Array<T>& t) -> Array<T> { return kept->terms().tangent(t, which); };
+  };
+  return record(std::move(result), wrt(terms.query, pull(0), push(0)), wrt(terms.key, pull(1), push(1)),
+                wrt(terms.value, pull(2), push(2)));
+}
 
 // Whether the kernels may run.
 template <class T>
@@ -231,15 +246,7 @@ Array<T> attend_in_blocks(const AttentionTerms<T>& terms) {
   call.run(recorded);
   if (!recorded) return call.result;
   Array<T> result = call.result;
-  const auto kept = std::make_shared<AttentionShares<T>>(std::move(call));
-  const auto pull = [&](std::size_t which) {
-    return [=](const Array<T>& g) -> Array<T> { return kept->share(g, which); };
-  };
-  const auto push = [&](std::size_t which) {
-    return [=](const Array<T>& t) -> Array<T> { return kept->terms().tangent(t, which); };
-  };
-  return record(std::move(result), wrt(terms.query, pull(0), push(0)), wrt(terms.key, pull(1), push(1)),
-                wrt(terms.value, pull(2), push(2)));
+  return record_attention(std::move(result), std::move(call));
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -148,13 +149,31 @@ struct AttentionTerms {
     const auto some = seen();
     return some ? Array<T>(where(*some, slopes, T(0))) : slopes;
   }
+  // The cotangents of query, key and value for that of the result. Not recorded.
+  std::array<Array<T>, 3> gradients(const Array<T>& g) const {
+    const auto turned = [](const Array<T>& x) { return x.transpose({0, 1, 2, 4, 3}); };
+    const auto of_group = [](const Array<T>& x) {
+      return from_groups<T>(sum(x, {.axis = 2, .keepdims = true}));
+    };
+    const Array<T> along = padded(by_groups(g, groups()));
+    const Array<Lane> p = weights();
+    const Array<Lane> x = matmul(along, turned(by_groups(value, groups()))).template astype<Lane>();
+    const Array<Lane> mean = sum(p * x, {.axis = -1, .keepdims = true});
+    const auto some = seen();
+    const Array<T> slopes =
+        some ? Array<T>(where(*some, p * (x - mean) * scale(), Lane(0)).template astype<T>())
+             : Array<T>((p * (x - mean) * scale()).template astype<T>());
+    return {from_groups<T>(matmul(slopes, by_groups(key, groups()))),
+            of_group(matmul(turned(slopes), by_groups(query, groups()))),
+            of_group(matmul(turned(p.template astype<T>()), along))};
+  }
   // The cotangent of operand `which` for that of the result.
   Array<T> gradient(const Array<T>& g, std::size_t which) const {
     const auto turned = [](const Array<T>& x) { return x.transpose({0, 1, 2, 4, 3}); };
     const auto of_group = [](const Array<T>& x) {
       return from_groups<T>(sum(x, {.axis = 2, .keepdims = true}));
     };
-    const Array<T> p = weights(), along = padded(by_groups(g, groups()));
+    const Array<T> p = weights().template astype<T>(), along = padded(by_groups(g, groups()));
     if (which == 2) return of_group(matmul(turned(p), along));
     const Array<T> slopes =
         along_logits(p, matmul(along, turned(by_groups(value, groups())))) * static_cast<T>(scale());
@@ -163,7 +182,7 @@ struct AttentionTerms {
   }
   // The tangent of the result for that of operand `which`.
   Array<T> tangent(const Array<T>& t, std::size_t which) const {
-    const Array<T> p = weights(), moved = by_groups(t, groups());
+    const Array<T> p = weights().template astype<T>(), moved = by_groups(t, groups());
     if (which == 2) return from_groups<T>(padded(matmul(p, moved)));
     const Array<T> left = which == 0 ? moved : by_groups(query, groups()),
                    right = which == 1 ? moved : by_groups(key, groups());

@@ -29,7 +29,7 @@ class Quantizer {
   template <class M>
   void visit(M& m) {
     using tree::NodeKind;
-    constexpr NodeKind kind = tree::detail::node_kind<M>();
+    constexpr NodeKind kind = tree::detail::kind_of<M>;
     if constexpr (kind == NodeKind::sequence) {
       for (auto& one : m) visit(one);
     } else if constexpr (kind == NodeKind::map) {

@@ -7,6 +7,7 @@
 #include "nax/backend/cpu/eigen_core.hpp"
 #include "nax/backend/cpu/lapack.hpp"
 #include "nax/core/allocator.hpp"
+#include "nax/core/further_kernels.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/profiler/config.hpp"
@@ -45,7 +46,9 @@ NAX_ENGINE void show_config(const BuildFacts& facts, std::ostream& out) {
   out << "nax           " << NAX_VERSION_MAJOR << '.' << NAX_VERSION_MINOR << '.' << NAX_VERSION_PATCH << ", "
       << facts.linked << '\n'
       << "compiler      " << facts.compiler << (facts.optimised ? "" : ", not optimised") << '\n'
-      << "instructions  compiled for " << facts.instructions << "; found: " << instructions_found() << '\n'
+      << "instructions  compiled for " << facts.instructions
+      << (nax_shared::further_kernels ? std::string(", kernels for ") + nax_shared::further_kernels : "")
+      << "; found: " << instructions_found() << '\n'
       << "processor     " << processor_name() << '\n'
       << "Eigen         "
 #if EIGEN_MAJOR_VERSION >= 5

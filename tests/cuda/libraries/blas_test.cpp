@@ -79,6 +79,20 @@ TEST_F(Blas, BatchesTakeACallForEachOfTheFewest) {
   }
 }
 
+// Where an element of a factor meets many others, a copy of it makes all of them one call.
+TEST_F(Blas, BatchesOfLargerMatricesAreOneCall) {
+  const auto heads = [](const A& x) { return x.reshape({5, 40, 3, 6}).transpose({0, 2, 1, 3}); };
+  const A x = numbers(200, 18), y = there(waves(4000)(slice(400, _)).reshape({200, 18}));
+  const Device cpu = devices("cpu")[0];
+  const auto logits = [&](const A& x, const A& y) { return matmul(heads(x), swapaxes(heads(y), 2, 3)); };
+  const auto values = [&](const A& x, const A& y) { return matmul(logits(x, y), heads(y)); };
+  EXPECT_EQ(products([&] { logits(x, y); }), 1);
+  EXPECT_EQ(products([&] { values(x, y); }), 2);
+  expect_near(values(x, y), values(device_put(x, cpu), device_put(y, cpu)), 1e-4);
+  const auto loss = [&](const A& x, const A& y) { return A(sum(square(values(x, y)))); };
+  EXPECT_EQ(products([&] { grad(loss)(x, y); }), 4);
+}
+
 // The operand of gelu is written in rows of eight; other rows are done in parts.
 TEST_F(Blas, GradientsOfGeluInRowsOfAnyLength) {
   const A x = numbers(4, 5), w = numbers(5, 7), b = numbers(1, 7)(0);

@@ -13,7 +13,7 @@ using namespace both_devices;
 struct Size {
   int rows, n;
 };
-constexpr Size sizes[] = {{0, 7}, {4, 1}, {3, 33}, {3, 1000}, {2, 5000}, {700, 3}};
+constexpr Size sizes[] = {{0, 7}, {4, 1}, {9, 8}, {3, 33}, {3, 1000}, {2, 5000}, {700, 3}};
 
 template <class T>
 Array<T> numbers(const Size& size, int first = 0) {

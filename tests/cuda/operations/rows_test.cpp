@@ -9,8 +9,9 @@ namespace rows_on_gpu_test {
 using namespace nax;
 using namespace both_devices;
 
-// Rows of a part of a warp, of a warp, of several elements a thread, and of a block.
-constexpr int lengths[] = {1, 3, 31, 32, 33, 300, 1025, 2600};
+// Rows of a part of a warp, of a warp, of several elements a thread, of a block, and of several blocks; of
+// pieces of 16 bytes and others.
+constexpr int lengths[] = {1, 3, 8, 31, 32, 33, 300, 1025, 2600, 20000, 16401};
 
 Array<float> rows_of(int n) { return waves(3 * n).reshape({3, n}) * 5.f; }
 
@@ -45,6 +46,18 @@ TEST(RowsOnGpu, KeepNansAndInfinities) {
   expect_same([&](auto put) { return logsumexp(put(x), {.axis = -1}); }, 1e-6);
 }
 
+TEST(RowsOnGpu, OfSeveralBlocksKeepNansAndInfinities) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const auto rows = [=] {
+    Array<float> x = rows_of(20000);
+    x = x.at(0, slice(0, 15000)).set(-inf).at(1, 19000).set(inf).at(2, 3).set(nan);
+    return concatenate(std::vector<Array<float>>{x, full({1, 20000}, -inf)});
+  };
+  expect_same([&](auto put) { return nn::softmax(put(rows())); }, 1e-5);
+  expect_same([&](auto put) { return nn::log_softmax(put(rows())); }, 1e-5);
+  expect_same([&](auto put) { return logsumexp(put(rows()), {.axis = -1}); }, 1e-5);
+}
+
 TEST(RowsOnGpu, HaveGradientsOfAllOrders) {
   const auto weighted = [](auto f) {
     return [f](const Array<float>& x) { return sum(f(x) * sin(x * 3.f)); };
@@ -66,6 +79,9 @@ TEST(RowsOnGpu, TakeOneLaunch) {
   expect_launches(1, [&] { nn::softmax(x); });
   expect_launches(1, [&] { nn::log_softmax(x); });
   expect_launches(1, [&] { logsumexp(x, {.axis = -1}); });
+  const Array<float> few = device_put(eval(rows_of(20000)), gpu());
+  expect_launches(2, [&] { nn::softmax(few); });
+  expect_launches(2, [&] { logsumexp(few, {.axis = -1}); });
   const auto [y, pull] = vjp([](const Array<float>& x) { return nn::softmax(x); }, x);
   expect_launches(1, [&, &pull = pull] { pull(g); });
   const auto [z, pull_log] = vjp([](const Array<float>& x) { return nn::log_softmax(x); }, x);

@@ -34,5 +34,10 @@ void launch_tiles(Device device, std::int64_t n, const Body& body) {
   launch_once(device, n, [n, body] { run_tiles(n, body); });
 }
 
+template <class Body>
+void launch_blocks(Device device, std::int64_t n, const Body& body) {
+  launch_once(device, n, [n, body] { run_blocks(n, body); });
+}
+
 }  // namespace cuda::inline on_stand_in
 NAX_END

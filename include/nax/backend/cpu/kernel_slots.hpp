@@ -12,7 +12,8 @@
 // A kernel is a struct with a type `Function` and a static template `run<T>` of that type. The host's
 // operations call it through a slot per dtype, and so need no type of C++. A public function, which knows its
 // element type, fills the slot of that type first: provide<Kernel, T>(). A program that is headers only thus
-// compiles the kernels of its own types; nax::compiled holds all of them.
+// compiles the kernels of its own types; nax::compiled holds all of them. Where the engine brings kernels for
+// the processor that it runs on, slots are full before main (compiled/further_kernels.hpp).
 NAX_BEGIN
 namespace cpu {
 
@@ -39,8 +40,9 @@ void provide() {
 inline namespace holds_kernels {
 template <class Kernel, class T>
 void provide() {
-  kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)].store(&Kernel::template run<T>,
-                                                                    std::memory_order_release);
+  auto& slot = kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)];
+  if (!slot.load(std::memory_order_relaxed))
+    slot.store(&Kernel::template run<T>, std::memory_order_release);
 }
 }  // namespace holds_kernels
 #endif

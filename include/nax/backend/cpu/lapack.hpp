@@ -6,8 +6,11 @@
 
 // The seam to a LAPACK, which programs that link nax::lapack have: it takes the place of Eigen's
 // factorisations for matrices that are large enough to gain from it.
-NAX_BEGIN
-namespace cpu {
+//
+// In no namespace of instructions (abi.hpp): kernels of all of them ask for it.
+namespace nax_shared {
+
+using nax::complex_t, nax::real_t;
 
 // Arguments and results are those of the functions of the same names in factorisations.hpp; matrices are
 // finite and not empty. False, with nothing to rely on in the results, where LAPACK fails: Eigen tries then.
@@ -23,6 +26,13 @@ struct Lapack {
 // None where the program has no LAPACK.
 template <class T>
 inline constinit const Lapack<T>* lapack = nullptr;
+
+}  // namespace nax_shared
+
+NAX_BEGIN
+namespace cpu {
+
+using nax_shared::Lapack, nax_shared::lapack;
 
 // The LAPACK for a matrix whose shorter side is n, if there is one.
 template <class T>

@@ -25,8 +25,8 @@ void provide_reducer() {
 inline namespace holds_kernels {
 template <class Op, class From>
 void provide_reducer() {
-  reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>)
-      .store(&reducer<Op, From>, std::memory_order_release);
+  auto& slot = reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>);
+  if (!slot.load(std::memory_order_relaxed)) slot.store(&reducer<Op, From>, std::memory_order_release);
 }
 }  // namespace holds_kernels
 #endif

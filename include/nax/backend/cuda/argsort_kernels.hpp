@@ -36,8 +36,7 @@ struct OrderedKeys {
   ordered_key_t<A>* keys;
 
   constexpr void operator()(std::int64_t i) const {
-    const ordered_key_t<A> key =
-        ordered_key(load_as<A>(dtype, from + order.at(i / order.n, i % order.n) * bytes));
+    const ordered_key_t<A> key = ordered_key(load_as<A>(dtype, from + order.at(i) * bytes));
     keys[i] = descending ? ~key : key;
   }
 };
@@ -46,7 +45,7 @@ struct SpreadPlaces {
   LineOrder order;
   const std::int32_t* places;
   std::int32_t* to;
-  constexpr void operator()(std::int64_t i) const { to[order.at(i / order.n, i % order.n)] = places[i]; }
+  constexpr void operator()(std::int64_t i) const { to[order.at(i)] = places[i]; }
 };
 
 // Where elements would be inserted into sorted ones: one thread a value.

@@ -4,6 +4,7 @@
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/pieces.hpp"
+#include "nax/backend/cuda/transpose_tiles.hpp"
 #include "nax/core/accelerator.hpp"
 
 // Elements from one layout to another, and from one dtype to another.
@@ -113,6 +114,12 @@ inline void launch_copy(Device device, Dims shape, const loops::Operand& from, c
                            whole.strides[0][0] == static_cast<std::int64_t>(bytes))))
     return detail::accelerator_of(device).copy_between(device, whole.data[1], device, whole.data[0],
                                                        static_cast<std::size_t>(whole.size) * bytes);
+  bool transposed = false;
+  if (from.stored == to.stored && whole.size > 0)
+    with_piece(bytes, [&]<int size>(std::type_identity<Piece<size>>) {
+      if constexpr (size < piece_bytes) transposed = launch_transpose<size>(device, whole);
+    });
+  if (transposed) return;
   for_each_narrow(whole, [&](const Loop<2>& loop) {
     if (from.stored != to.stored) return launch_convert(device, loop, operands);
     with_piece(bytes, [&]<int size>(std::type_identity<Piece<size>>) {

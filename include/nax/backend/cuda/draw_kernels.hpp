@@ -2,6 +2,7 @@
 
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/loop.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/loops/threefry.hpp"
 #include "nax/rules/quantiles.hpp"
@@ -22,14 +23,14 @@ using detail::compute_t, detail::Draw, detail::DrawKind;
 template <class T, class Function>
 struct DrawElement {
   Keys keys;
-  std::int64_t n;  // elements a key
+  AnyDivisor n;  // elements a key
   Function function;
   T* out;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t row = keys.many ? i / n : 0;
+    const std::int64_t row = keys.many ? n.quotient(i) : 0;
     const std::uint64_t key = keys.many ? keys.many[row] : keys.one;
-    out[i] = function(key, static_cast<std::uint64_t>(i - row * n));
+    out[i] = function(key, static_cast<std::uint64_t>(i - row * n.by));
   }
 };
 
@@ -110,7 +111,8 @@ class DrawLauncher {
  private:
   template <class T, class Function>
   void run(const Function& function) const {
-    launch(device_, size_, DrawElement<T, Function>{keys_, n_, function, reinterpret_cast<T*>(out_)});
+    launch(device_, size_,
+           DrawElement<T, Function>{keys_, AnyDivisor(n_), function, reinterpret_cast<T*>(out_)});
   }
   template <class T>
   DrawUniform<T> uniform() const {

@@ -64,20 +64,23 @@ inline void launch_gather(Device device, loops::SelectLoop select) {
 // to = the elements of lines at places in their lines.
 template <class Unit>
 struct TakeFromLines {
-  std::int64_t n, inner;
+  AnyDivisor by_n, by_inner;
   const Unit* from;
   const std::int32_t* places;
   Unit* to;
   constexpr void operator()(std::int64_t i) const {
-    to[i] = from[i / (n * inner) * n * inner + places[i] * inner + i % inner];
+    std::int64_t outer = i;
+    const std::int64_t in_run = by_inner.split(outer);
+    outer = by_n.quotient(outer);
+    to[i] = from[(outer * by_n.by + places[i]) * by_inner.by + in_run];
   }
 };
 inline void launch_take_lines(Device device, const loops::Lines& lines, DType dtype, const char* from,
                               const std::int32_t* places, char* to) {
   with_piece(dtype_size(dtype), [&]<class Unit>(std::type_identity<Unit>) {
     launch(device, lines.count() * lines.n,
-           TakeFromLines<Unit>{lines.n, lines.inner, reinterpret_cast<const Unit*>(from), places,
-                               reinterpret_cast<Unit*>(to)});
+           TakeFromLines<Unit>{AnyDivisor(lines.n), AnyDivisor(lines.inner),
+                               reinterpret_cast<const Unit*>(from), places, reinterpret_cast<Unit*>(to)});
   });
 }
 

@@ -139,16 +139,17 @@ struct TruePositions {
 // to = `one` at the place in its line that the line's label names, zero elsewhere.
 template <class Word>
 struct OneHot {
-  std::int64_t n, inner;
+  AnyDivisor by_n, by_inner;
   DType label;
   std::int64_t label_bytes;
   const char* labels;
   Word one;
   Word* to;
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t outer = i / inner / n, line = outer * inner + i % inner;
-    const bool named = load_as<std::int64_t>(label, labels + line * label_bytes) == i / inner % n;
-    to[i] = named ? one : Word();
+    std::int64_t outer = i;
+    const std::int64_t in_run = by_inner.split(outer), place = by_n.split(outer),
+                       line = outer * by_inner.by + in_run;
+    to[i] = load_as<std::int64_t>(label, labels + line * label_bytes) == place ? one : Word();
   }
 };
 struct TwoWords {
@@ -160,9 +161,10 @@ inline void launch_one_hot(Device device, const loops::Lines& lines, DType label
   const loops::ElementBytes bytes = loops::one_of(dtype);
   const auto run = [&]<class Word>(Word one) {
     std::memcpy(&one, bytes.at, sizeof one);
-    launch(device, lines.count() * lines.n,
-           OneHot<Word>{lines.n, lines.inner, label, static_cast<std::int64_t>(dtype_size(label)), labels,
-                        one, reinterpret_cast<Word*>(to)});
+    launch(
+        device, lines.count() * lines.n,
+        OneHot<Word>{AnyDivisor(lines.n), AnyDivisor(lines.inner), label,
+                     static_cast<std::int64_t>(dtype_size(label)), labels, one, reinterpret_cast<Word*>(to)});
   };
   switch (dtype_size(dtype)) {
     case 1:

@@ -58,6 +58,11 @@ void launch_tiles(Device device, std::int64_t n, const Body& body) {
   launch_once(device, n, [n, body] { run_tiles(n, body); });
 }
 
+template <class Body>
+void launch_blocks(Device device, std::int64_t n, const Body& body) {
+  launch_once(device, n, [n, body] { run_blocks(n, body); });
+}
+
 }  // namespace emulated
 }  // namespace cuda
 NAX_END

@@ -72,5 +72,28 @@ void launch_tiles(Device device, std::int64_t n, const Body& body) {
   check(cudaGetLastError(), "cudaLaunchKernel");
 }
 
+// A block an element, with Body::shared_bytes of shared memory; Body::blocks of them run on a multiprocessor
+// at least.
+template <class Body>
+__global__ void __launch_bounds__(block_threads, Body::blocks) run_blocks(const Body body, std::int64_t n) {
+  extern __shared__ __align__(16) char dynamic_room[];
+  const Block block{static_cast<int>(threadIdx.x), dynamic_room};
+  for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+    body(block, i);
+    block.wait();
+  }
+}
+template <class Body>
+void launch_blocks(Device device, std::int64_t n, const Body& body) {
+  if (n == 0) return;
+  const StreamInUse stream = use(device);
+  if constexpr (Body::shared_bytes > 48 << 10)  // more must be asked for
+    check(cudaFuncSetAttribute(run_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               Body::shared_bytes),
+          "cudaFuncSetAttribute");
+  run_blocks<<<blocks_for(n, 1), block_threads, Body::shared_bytes, stream>>>(body, n);
+  check(cudaGetLastError(), "cudaLaunchKernel");
+}
+
 }  // namespace cuda
 NAX_END

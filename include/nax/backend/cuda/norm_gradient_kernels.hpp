@@ -12,7 +12,7 @@ NAX_BEGIN
 namespace cuda {
 
 // centred: layer norm, with means and a bias; otherwise RMS norm.
-template <class T, bool centred>
+template <class T, bool centred, int per>
 struct NormGradient {
   std::int64_t rows, length, run;  // run: the rows of a team
   const T *g, *x, *means, *inverse, *scale;
@@ -21,25 +21,82 @@ struct NormGradient {
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t part) const {
     const std::int64_t begin = part * run, end = begin + run < rows ? begin + run : rows, n = length;
+    if (n <= std::int64_t{row_chain} * team.threads()) return in_registers(team, part, begin, end);
     for (std::int64_t row = begin; row < end; ++row) {
-      const T *const g_row = g + row * n, *const x_row = x + row * n, *const by = scale;
+      const T *const g_row = g + row * n, *const x_row = x + row * n;
       const T mean = centred ? means[row] : T(0), factor = inverse[row];
-      const auto y = [=](std::int64_t i) { return (x_row[i] - mean) * factor; };
+      const auto y = [=](T a) { return (a - mean) * factor; };
       if (to)
-        normalized_gradient_row<centred>(
-            team, n, [=](std::int64_t i) { return g_row[i] * by[i]; }, y, factor, to + row * n);
+        normalized_gradient_row<centred, per>(
+            team, n, [](T a, T, T by) { return a * by; }, [=](T, T b, T) { return y(b); }, factor,
+            to + row * n, g_row, x_row, scale);
       // A thread adds to elements of its own.
       if (scales)
-        add_row(team, row == begin, scales + part * n, [=](std::int64_t i) { return g_row[i] * y(i); });
-      if (biases) add_row(team, row == begin, biases + part * n, [=](std::int64_t i) { return g_row[i]; });
+        add_row(
+            team, row == begin, scales + part * n, [=](T a, T b) { return a * y(b); }, g_row, x_row);
+      if (biases)
+        add_row(
+            team, row == begin, biases + part * n, [](T a) { return a; }, g_row);
     }
   }
 
  private:
-  template <class OneTeam, class Term>
-  constexpr void add_row(const OneTeam& team, bool first, T* sums, const Term& term) const {
-    for (std::int64_t i = team.thread(); i < length; i += team.threads())
-      sums[i] = first ? term(i) : sums[i] + term(i);
+  // A thread's elements of a row are one chunk: it reads each once, and keeps its shares.
+  template <class OneTeam>
+  constexpr void in_registers(const OneTeam& team, std::int64_t part, std::int64_t begin,
+                              std::int64_t end) const {
+    const std::int64_t n = length, first = std::int64_t{per} * team.thread(),
+                       step = std::int64_t{per} * team.threads();
+    const auto for_each_piece = [=](const auto& f) {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < row_chain / per; ++k)
+        if (first + k * step < n) f(first + k * step, k * per);
+    };
+    T by[row_chain] = {}, of_scales[row_chain] = {}, of_biases[row_chain] = {};
+    for_each_piece([&](std::int64_t i, int e) { load_elements<per>(scale + i, by + e); });
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T mean = centred ? means[row] : T(0), factor = inverse[row];
+      T a[row_chain] = {}, y[row_chain] = {};
+      for_each_piece([&](std::int64_t i, int e) {
+        load_elements<per>(g + row * n + i, a + e);
+        load_elements<per>(x + row * n + i, y + e);
+        NAX_GPU_UNROLL
+        for (int j = e; j < e + per; ++j) {
+          y[j] = (y[j] - mean) * factor;
+          of_scales[j] += a[j] * y[j];
+          of_biases[j] += a[j];
+          a[j] *= by[j];
+        }
+      });
+      if (!to) continue;
+      T some = T(0), products = T(0);
+      NAX_GPU_UNROLL
+      for (int j = 0; j < row_chain; ++j) some += a[j], products += a[j] * y[j];
+      const TwoSums sums =
+          team.combine(TwoSums{static_cast<double>(some), static_cast<double>(products)}, JoinTwoSums());
+      const T average = centred ? static_cast<T>(sums.first) / static_cast<T>(n) : T(0);
+      const T along = static_cast<T>(sums.second) / static_cast<T>(n);
+      for_each_piece([&](std::int64_t i, int e) {
+        NAX_GPU_UNROLL
+        for (int j = e; j < e + per; ++j) a[j] = factor * (a[j] - average - y[j] * along);
+        store_elements<per>(a + e, to + row * n + i);
+      });
+    }
+    for_each_piece([&](std::int64_t i, int e) {
+      if (scales) store_elements<per>(of_scales + e, scales + part * n + i);
+      if (biases) store_elements<per>(of_biases + e, biases + part * n + i);
+    });
+  }
+
+  template <class OneTeam, class Term, class... Rows>
+  constexpr void add_row(const OneTeam& team, bool first, T* sums, const Term& term,
+                         const Rows*... row) const {
+    if (first)
+      write_row<per>(team, length, sums, term, row...);
+    else
+      write_row<per>(
+          team, length, sums, [=](T sum, auto... a) { return sum + term(a...); }, const_cast<const T*>(sums),
+          row...);
   }
 };
 
@@ -65,11 +122,11 @@ struct JoinShares {
   }
 };
 
-template <class T, bool centred>
-void launch_norm_gradient(Device device, const loops::Rows& what, const RowOperands<T>& r) {
+template <class T, bool centred, int per>
+void launch_norm_gradient_in(Device device, const loops::Rows& what, const RowOperands<T>& r) {
   const std::int64_t n = what.n;
-  NormGradient<T, centred> body{what.rows, n,         1,       r.from[0], r.from[1], nullptr,
-                                r.from[2], r.from[3], r.to[0], nullptr,   nullptr};
+  NormGradient<T, centred, per> body{what.rows, n,         1,       r.from[0], r.from[1], nullptr,
+                                     r.from[2], r.from[3], r.to[0], nullptr,   nullptr};
   if (centred) {
     body.means = r.from[2];
     body.inverse = r.from[3];
@@ -77,11 +134,12 @@ void launch_norm_gradient(Device device, const loops::Rows& what, const RowOpera
   }
   T* const parameters[] = {r.to[1], centred ? r.to[2] : nullptr};
   const int wanted = (parameters[0] ? 1 : 0) + (parameters[1] ? 1 : 0);
-  // Enough teams to fill a GPU; chains of no more than 256 additions of T.
-  constexpr std::int64_t enough = 512, longest = 256;
+  const int threads = n <= row_chain * warp_of_rows ? row_threads(n, per) : block_of_rows;
+  // Enough teams to fill a GPU, of a few rows; chains of no more than 256 additions of T.
+  constexpr std::int64_t blocks = 512, longest = 256, few = 8;
+  const std::int64_t enough = std::clamp(what.rows / few, blocks, blocks * block_of_rows / threads);
   if (wanted) body.run = std::clamp<std::int64_t>((what.rows + enough - 1) / enough, 1, longest);
   const std::int64_t parts = (what.rows + body.run - 1) / body.run;
-  const int threads = row_threads(n);
   if (!wanted || parts == 1) {
     body.scales = parameters[0];
     body.biases = parameters[1];
@@ -101,6 +159,13 @@ void launch_norm_gradient(Device device, const loops::Rows& what, const RowOpera
     }
   launch_teams(device, parts, threads, body);
   launch_tiles(device, arrays * join.tiles, join);
+}
+template <class T, bool centred>
+void launch_norm_gradient(Device device, const loops::Rows& what, const RowOperands<T>& r) {
+  if (r.in_pieces())
+    launch_norm_gradient_in<T, centred, piece_bytes / static_cast<int>(sizeof(T))>(device, what, r);
+  else
+    launch_norm_gradient_in<T, centred, 1>(device, what, r);
 }
 
 }  // namespace cuda

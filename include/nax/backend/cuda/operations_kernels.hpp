@@ -4,6 +4,7 @@
 
 #include "nax/backend/cuda/add_kernels.hpp"
 #include "nax/backend/cuda/argsort_kernels.hpp"
+#include "nax/backend/cuda/attention_kernels.hpp"
 #include "nax/backend/cuda/bin_kernels.hpp"
 #include "nax/backend/cuda/conv_kernels.hpp"
 #include "nax/backend/cuda/copy_kernels.hpp"
@@ -63,6 +64,11 @@ class KernelOperations final : public backend::AcceleratorOperations {
   bool product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a, const char* b,
                         char* c, char* sums) override {
     return launch_product_and_sums(device, dtype, p, a, b, c, sums);
+  }
+  bool attend(Device device, DType dtype, const loops::Attention& attention) override {
+    const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "dot_product_attention",
+                                          device);
+    return launch_attention(device, dtype, attention);
   }
   void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                    const loops::LeafStep* leaves, int count) override {

@@ -39,16 +39,15 @@ void call_cub(Device device, const Call& call) {
   check(call(memory.data(), bytes), "cub");
 }
 
-// Sorts the keys of lines, and the places they came from; `places` is room for as many. False where the
-// lines are too short or too many for it.
+// Sorts the keys of lines, of so many bits, and the places they came from; `places` is room for as many.
+// False where the lines are too short or too many for it.
 template <class Key>
-bool sort_by_radix(Device device, std::int64_t lines, std::int64_t n, const Key* from, Key* keys,
+bool sort_by_radix(Device device, std::int64_t lines, std::int64_t n, int bits, const Key* from, Key* keys,
                    std::int32_t* places, std::int32_t* room) {
   const bool one_by_one = lines == 1 || (lines <= 16 && n >= 1 << 16);
   if (n <= 64 || (!one_by_one && lines * n > INT32_MAX)) return false;
   launch(device, lines * n, PlacesInLine{n, room});
   const StreamInUse stream = use(device);
-  constexpr int bits = 8 * static_cast<int>(sizeof(Key));
   if (one_by_one) {
     for (std::int64_t at = 0; at < lines * n; at += n)
       call_cub(device, [&](void* memory, std::size_t& bytes) {

@@ -9,7 +9,7 @@
 NAX_BEGIN
 namespace cuda {
 
-template <class T, loops::RowFunction what>
+template <class T, loops::RowFunction what, int per>
 struct RowsBody {
   RowOperands<T> operands;
 
@@ -17,21 +17,35 @@ struct RowsBody {
   constexpr void operator()(const OneTeam& team, std::int64_t row) const {
     using F = loops::RowFunction;
     if constexpr (what == F::softmax || what == F::log_softmax || what == F::logsumexp)
-      softmax_row<what>(operands, team, row);
+      softmax_row<what, per>(operands, team, row);
     else if constexpr (what == F::softmax_gradient || what == F::log_softmax_gradient)
-      softmax_gradient_row<what>(operands, team, row);
+      softmax_gradient_row<what, per>(operands, team, row);
     else if constexpr (what == F::variance || what == F::standardize)
-      moments_row<what>(operands, team, row);
+      moments_row<what, per>(operands, team, row);
     else if constexpr (what == F::standardize_gradient)
-      standardize_gradient_row(operands, team, row);
+      standardize_gradient_row<per>(operands, team, row);
     else if constexpr (what == F::rms_norm)
-      rms_norm_row(operands, team, row);
+      rms_norm_row<per>(operands, team, row);
     else if constexpr (what == F::cross_entropy)
-      cross_entropy_row(operands, team, row);
+      cross_entropy_row<per>(operands, team, row);
     else
-      cross_entropy_gradient_row(operands, team, row);
+      cross_entropy_gradient_row<per>(operands, team, row);
   }
 };
+
+template <class T, loops::RowFunction function>
+void launch_rows_in(Device device, const loops::Rows& what, const RowOperands<T>& operands) {
+  const auto run = [&]<int per>(std::integral_constant<int, per>) {
+    if constexpr (function == loops::RowFunction::softmax || function == loops::RowFunction::log_softmax ||
+                  function == loops::RowFunction::logsumexp)
+      if (launch_softmax_in_parts<T, function, per>(device, what.rows, operands)) return;
+    launch_teams(device, what.rows, row_threads(what.n, per), RowsBody<T, function, per>{operands});
+  };
+  if (operands.in_pieces())
+    run(std::integral_constant<int, piece_bytes / static_cast<int>(sizeof(T))>());
+  else
+    run(std::integral_constant<int, 1>());
+}
 
 template <class T>
 void launch_rows_of(Device device, const loops::Rows& what, const char* const* from, char* const* to) {
@@ -42,7 +56,7 @@ void launch_rows_of(Device device, const loops::Rows& what, const char* const* f
   switch (what.function) {
 #define NAX_ROWS(name)    \
   case RowFunction::name: \
-    return launch_teams(device, what.rows, row_threads(what.n), RowsBody<T, RowFunction::name>{operands});
+    return launch_rows_in<T, RowFunction::name>(device, what, operands);
     NAX_ROWS(softmax)
     NAX_ROWS(log_softmax)
     NAX_ROWS(logsumexp)

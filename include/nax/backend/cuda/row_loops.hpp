@@ -3,9 +3,12 @@
 #include <limits>
 
 #include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/pieces.hpp"
+#include "nax/backend/cuda/unroll.hpp"
 #include "nax/loops/row_functions.hpp"
 
-// Passes over a row by a team of threads. Sums are short chains of T, which add up in double.
+// Passes over a row by a team of threads, of `per` elements an access: a piece's, or one where rows are no
+// pieces. Sums are short chains of T, which add up in double.
 NAX_BEGIN
 namespace cuda {
 
@@ -16,6 +19,14 @@ struct RowOperands {
   T number;
   const T* from[loops::Rows::most_operands];
   T* to[loops::Rows::most_results];
+
+  // Are all rows pieces?
+  bool in_pieces() const {
+    std::uintptr_t places = static_cast<std::uintptr_t>(length) * sizeof(T);
+    for (const T* x : from) places |= reinterpret_cast<std::uintptr_t>(x);
+    for (const T* x : to) places |= reinterpret_cast<std::uintptr_t>(x);
+    return places % piece_bytes == 0;
+  }
 };
 
 // Joins of numbers that commute, for Team::combine.
@@ -39,47 +50,133 @@ struct JoinTwoSums {
 
 inline constexpr int row_chain = 8;
 
-template <class T, class OneTeam, class Term>
-constexpr T row_sum(const OneTeam& team, std::int64_t length, const Term& term) {
-  double total = 0;
-  for (std::int64_t i = team.thread(); i < length; i += row_chain * team.threads()) {
-    T some = T(0);
-    for (int k = 0; k < row_chain; ++k)
-      if (i + k * team.threads() < length) some += term(i + k * team.threads());
-    total += static_cast<double>(some);
+// `per` elements at x, and back.
+template <int per, class T>
+constexpr void load_elements(const T* x, T* to) {
+  if constexpr (per == 1) {
+    *to = *x;
+  } else {
+    const auto piece = Piece<16>::load(reinterpret_cast<const char*>(x));
+    NAX_GPU_UNROLL
+    for (int j = 0; j < per; ++j) to[j] = piece.template get<T>(j);
   }
+}
+template <int per, class T>
+constexpr void store_elements(const T* x, T* to) {
+  if constexpr (per == 1) {
+    *to = *x;
+  } else {
+    Piece<16> piece{};
+    NAX_GPU_UNROLL
+    for (int j = 0; j < per; ++j) piece.set(j, x[j]);
+    piece.store(reinterpret_cast<char*>(to));
+  }
+}
+
+// Elements that a thread reads at a time, of each of some rows.
+template <class T, int rows>
+struct RowChunk {
+  T x[rows][row_chain];
+
+  template <class F>
+  constexpr auto value(const F& f, int e) const {
+    if constexpr (rows == 1)
+      return f(x[0][e]);
+    else if constexpr (rows == 2)
+      return f(x[0][e], x[1][e]);
+    else
+      return f(x[0][e], x[1][e], x[2][e]);
+  }
+};
+// f(chunk, first, step) for the chunks of a thread: element e of one is that at first + e / per * step + e %
+// per of the rows, where this is within them.
+template <int per, class T, class OneTeam, class F, class... Rows>
+constexpr void for_each_chunk(const OneTeam& team, std::int64_t length, const F& f, const Rows*... x) {
+  const std::int64_t step = static_cast<std::int64_t>(team.threads()) * per;
+  for (std::int64_t first = static_cast<std::int64_t>(team.thread()) * per; first < length;
+       first += row_chain / per * step) {
+    RowChunk<T, sizeof...(Rows)> chunk{};
+    NAX_GPU_UNROLL
+    for (int k = 0; k < row_chain / per; ++k)
+      if (first + k * step < length) {
+        int row = 0;
+        (load_elements<per>(x + first + k * step, chunk.x[row++] + k * per), ...);
+      }
+    f(chunk, first, step);
+  }
+}
+
+// The sum of term(x...).
+template <int per, class T, class OneTeam, class Term, class... Rows>
+constexpr T row_sum(const OneTeam& team, std::int64_t length, const Term& term, const Rows*... x) {
+  double total = 0;
+  for_each_chunk<per, T>(
+      team, length,
+      [&](const auto& chunk, std::int64_t first, std::int64_t step) {
+        T some = T(0);
+        NAX_GPU_UNROLL
+        for (int e = 0; e < row_chain; ++e)
+          if (first + e / per * step < length) some += chunk.value(term, e);
+        total += static_cast<double>(some);
+      },
+      x...);
   return static_cast<T>(team.combine(total, RowSum()));
 }
 
-// The sums of a(i) and of a(i) * b(i).
-template <class T, class OneTeam, class A, class B>
-constexpr TwoSums row_sums(const OneTeam& team, std::int64_t length, const A& a, const B& b) {
+// The sums of a(x...) and of a(x...) * b(x...).
+template <int per, class T, class OneTeam, class A, class B, class... Rows>
+constexpr TwoSums row_sums(const OneTeam& team, std::int64_t length, const A& a, const B& b,
+                           const Rows*... x) {
   TwoSums total{0, 0};
-  for (std::int64_t i = team.thread(); i < length; i += row_chain * team.threads()) {
-    T some = T(0), products = T(0);
-    for (int k = 0; k < row_chain; ++k)
-      if (const std::int64_t j = i + k * team.threads(); j < length) {
-        const T x = a(j);
-        some += x;
-        products += x * b(j);
-      }
-    total.first += static_cast<double>(some);
-    total.second += static_cast<double>(products);
-  }
+  for_each_chunk<per, T>(
+      team, length,
+      [&](const auto& chunk, std::int64_t first, std::int64_t step) {
+        T some = T(0), products = T(0);
+        NAX_GPU_UNROLL
+        for (int e = 0; e < row_chain; ++e)
+          if (first + e / per * step < length) {
+            const T y = chunk.value(a, e);
+            some += y;
+            products += y * chunk.value(b, e);
+          }
+        total.first += static_cast<double>(some);
+        total.second += static_cast<double>(products);
+      },
+      x...);
   return team.combine(total, JoinTwoSums());
 }
 
-template <class T, class OneTeam>
+template <int per, class T, class OneTeam>
 constexpr T row_greatest(const OneTeam& team, std::int64_t length, const T* x) {
   T most = -std::numeric_limits<T>::infinity();
-  for (std::int64_t i = team.thread(); i < length; i += team.threads()) most = RowMax::join(x[i], most);
+  for_each_chunk<per, T>(
+      team, length,
+      [&](const auto& chunk, std::int64_t first, std::int64_t step) {
+        NAX_GPU_UNROLL
+        for (int e = 0; e < row_chain; ++e)
+          if (first + e / per * step < length) most = RowMax::join(chunk.x[0][e], most);
+      },
+      x);
   return team.combine(most, RowMax());
 }
 
-// out[i] = value(i).
-template <class T, class OneTeam, class Value>
-constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const Value& value) {
-  for (std::int64_t i = team.thread(); i < length; i += team.threads()) out[i] = value(i);
+// out[i] = value(x[i]...).
+template <int per, class T, class OneTeam, class Value, class... Rows>
+constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const Value& value,
+                         const Rows*... x) {
+  for_each_chunk<per, T>(
+      team, length,
+      [&](const auto& chunk, std::int64_t first, std::int64_t step) {
+        NAX_GPU_UNROLL
+        for (int k = 0; k < row_chain / per; ++k)
+          if (first + k * step < length) {
+            T y[per];
+            NAX_GPU_UNROLL
+            for (int j = 0; j < per; ++j) y[j] = chunk.value(value, k * per + j);
+            store_elements<per>(y, out + first + k * step);
+          }
+      },
+      x...);
 }
 // to[row] = x, where there is such a result.
 template <class T, class OneTeam>
@@ -88,10 +185,11 @@ constexpr void write_number(const OneTeam& team, std::int64_t row, T* to, T x) {
 }
 
 // How many threads a row of this length gets: a part of a warp if it is short, a block if it is long.
-constexpr int row_threads(std::int64_t length) {
-  if (length > 1024) return 256;
+inline constexpr int warp_of_rows = 32, block_of_rows = 256;
+constexpr int row_threads(std::int64_t length, int per = 1) {
+  if (length > 1024) return block_of_rows;
   int threads = 1;
-  while (threads < 32 && threads < length) threads *= 2;
+  while (threads < warp_of_rows && threads * per < length) threads *= 2;
   return threads;
 }
 

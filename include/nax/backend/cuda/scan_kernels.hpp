@@ -62,12 +62,14 @@ template <class Items>
 struct ScanChunk {
   using State = typename Items::State;
   Items items;
-  std::int64_t lines, n, chunk, chunks;
+  AnyDivisor lines;
+  std::int64_t n, chunk, chunks;
   State* parts;  // the chunks' results, or what came up to the end of each; none where there is one
   bool joins;    // or writes
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t line = i % lines, c = i / lines;
+    std::int64_t c = i;
+    const std::int64_t line = lines.split(c);
     const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
     State sum = items.read(line, begin);
     if (joins) {
@@ -138,7 +140,8 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
       launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
                    ScanRow<Items>{items, n, chunk, chunks, parts, joins});
     else
-      launch(device, lines * chunks, ScanChunk<Items>{items, lines, n, chunk, chunks, parts, joins});
+      launch(device, lines * chunks,
+             ScanChunk<Items>{items, AnyDivisor(lines), n, chunk, chunks, parts, joins});
   };
   if (one_pass) return run(nullptr, false);
   const Scratch parts(device, static_cast<std::size_t>(lines * chunks) * sizeof(State));

@@ -42,6 +42,13 @@ struct ScatterAxes {
   Loop<3> moving;      // values, data, indices
   Loop<2> standing;    // values, indices
   std::int64_t scale;  // in bytes
+  AnyDivisor by_moving;
+
+  // Element i of the loop: its position along the standing axes, and where the moving ones are.
+  constexpr std::int64_t locate(std::int64_t i, char* (&at)[3]) const {
+    moving.locate_any(by_moving.split(i), at);
+    return i;
+  }
 
   constexpr std::int64_t index_at(const char* line, std::int64_t s) const {
     if (!line) return 0;
@@ -61,9 +68,8 @@ struct ScatterBySearch {
   Write write;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t s = i / axes.moving.size, n = axes.standing.size;
     char* at[3];
-    axes.moving.locate_any(i % axes.moving.size, at);
+    const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
     const char* const line = axes.moving.data[2] ? at[2] : nullptr;
     const std::int64_t index = axes.index_at(line, s);
     if (index == loops::dropped_index) return;
@@ -89,16 +95,15 @@ struct ScatterSorted {
   ScatterAxes axes;
   Write write;
   KeyRun<std::uint64_t> sorted;
+  std::uint64_t none;  // the key of a dropped index
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t s = i / axes.moving.size, n = axes.standing.size;
     char* at[3];
-    axes.moving.locate_any(i % axes.moving.size, at);
+    const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
     const auto* const keys = reinterpret_cast<const std::uint64_t*>(at[2]);
     const std::int32_t* const places = sorted.places + (keys - sorted.keys);
-    const std::int64_t index = static_cast<std::int64_t>(keys[s]);
-    if (index == loops::dropped_index) return;
-    char* const to = at[1] + index * axes.scale;
+    if (keys[s] == none) return;
+    char* const to = at[1] + static_cast<std::int64_t>(keys[s]) * axes.scale;
     if constexpr (Write::adds) {
       if (s > 0 && keys[s - 1] == keys[s]) return;
       auto sum = write.load(to);
@@ -109,6 +114,36 @@ struct ScatterSorted {
       if (s + 1 < n && keys[s + 1] == keys[s]) return;
       write.write(to, at[0] + axes.offset(0, places[s]));
     }
+  }
+};
+
+// Keys of indices, for a sort: few bits where it is known what they may name.
+struct ScatterKeys {
+  std::uint64_t none = static_cast<std::uint64_t>(loops::dropped_index);
+  int bits = 64;
+
+  explicit ScatterKeys(const loops::SelectLoop& loop) {
+    const std::size_t axes = loop.extents.size();
+    std::int64_t most = 0;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const std::int64_t step = axes == 1 ? 1 : loop.strides[axis];  // several axes: an index is an offset
+      if (step < 0) return;
+      most += (loop.extents[axis] - 1) * step;
+    }
+    if (axes == 0 || most < 0) return;
+    none = static_cast<std::uint64_t>(most) + 1;
+    bits = std::bit_width(none);
+  }
+};
+struct WriteScatterKey {
+  Loop<2> loop;  // indices, keys
+  std::uint64_t none;
+  constexpr void operator()(std::int64_t i) const {
+    char* at[2];
+    loop.locate(i, at);
+    const std::int64_t index = *reinterpret_cast<const std::int64_t*>(at[0]);
+    *reinterpret_cast<std::uint64_t*>(at[1]) =
+        index == loops::dropped_index ? none : static_cast<std::uint64_t>(index);
   }
 };
 
@@ -140,6 +175,7 @@ void launch_scatter_as(Device device, const loops::SelectLoop& select, const Wri
   PartedScatter parts(select);
   std::int64_t count = 1, lines = 1;
   for (std::int64_t d : parts.standing) count *= d;
+  const ScatterKeys key(select);
   std::optional<Scratch> keys;
   std::optional<SortedLines<std::uint64_t>> sorted;
   if (count > searched_list && select.operands[2].data) {
@@ -165,17 +201,24 @@ void launch_scatter_as(Device device, const loops::SelectLoop& select, const Wri
     }
     keys.emplace(device, static_cast<std::size_t>(lines * count) * sizeof(std::uint64_t));
     list.data = keys->data();
-    launch_copy(device, shape, index, list);
-    sorted.emplace(device, lines, count, reinterpret_cast<const std::uint64_t*>(keys->data()));
+    loops::Operand both[] = {index, list};
+    loops::collapse(shape, both, 2);
+    for_each_narrow(make_loop<2>(shape, both), [&](const Loop<2>& loop) {
+      launch(device, loop.size, WriteScatterKey{loop, key.none});
+    });
+    sorted.emplace(device, lines, count, reinterpret_cast<const std::uint64_t*>(keys->data()), key.bits);
     parts.along_moving[2] = {reinterpret_cast<char*>(sorted->run().keys), strides, DType::int64,
                              DType::int64};
   }
   loops::collapse(parts.moving, parts.along_moving, 3);
   loops::collapse(parts.standing, parts.along_standing, 2);
-  const ScatterAxes axes{make_loop<3>(parts.moving, parts.along_moving),
-                         make_loop<2>(parts.standing, parts.along_standing), scale};
+  ScatterAxes axes{make_loop<3>(parts.moving, parts.along_moving),
+                   make_loop<2>(parts.standing, parts.along_standing),
+                   scale,
+                   {}};
+  axes.by_moving = AnyDivisor(axes.moving.size);
   if (sorted)
-    launch(device, axes.moving.size * count, ScatterSorted<Write>{axes, write, sorted->run()});
+    launch(device, axes.moving.size * count, ScatterSorted<Write>{axes, write, sorted->run(), key.none});
   else
     launch(device, axes.moving.size * count, ScatterBySearch<Write>{axes, write});
 }

@@ -79,16 +79,17 @@ struct MergeRuns {
   }
 };
 
-// The sorted keys of `lines` lines of n, one after another, as long as it lives.
+// The sorted keys of `lines` lines of n, one after another, as long as it lives. Keys are below 2^bits.
 template <class Key>
 class SortedLines {
  public:
-  SortedLines(Device device, std::int64_t lines, std::int64_t n, const Key* keys)
+  SortedLines(Device device, std::int64_t lines, std::int64_t n, const Key* keys,
+              [[maybe_unused]] int bits = 8 * static_cast<int>(sizeof(Key)))
       : rooms_{{device, bytes(lines * n)}, {device, bytes(lines * n)}},
         runs_{run(0, lines * n), run(1, lines * n)} {
     const std::int64_t size = lines * n;
 #if defined(__CUDACC__)
-    if (sort_by_radix(device, lines, n, keys, runs_[0].keys, runs_[0].places, runs_[1].places)) return;
+    if (sort_by_radix(device, lines, n, bits, keys, runs_[0].keys, runs_[0].places, runs_[1].places)) return;
 #endif
     launch(device, size, SortBlocks<Key>{n, keys, runs_[0]});
     for (std::int64_t width = sorted_block; width < n; width *= 2) {

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "nax/core/abi.hpp"
+#include "nax/backend/cuda/unroll.hpp"
+#include "nax/core/half.hpp"
 
 // Teams of threads of a GPU, which share what they have by shuffles within a warp and by shared memory within
 // a block. (host_teams.hpp has the same for loops on the host.) Methods are plain constexpr functions, as
@@ -125,6 +126,61 @@ struct TileTeam {
     if (row() == 0)
       for (int r = 1; r < most_rows; ++r) x = join.join(x, all[r * tile_columns + place]);
     return x;
+  }
+};
+
+// c += a b for a warp.
+template <class T>
+constexpr void multiply_in_warp(const MatrixRegisters& x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, bfloat16>)
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(x.c[0]), "+f"(x.c[1]), "+f"(x.c[2]), "+f"(x.c[3])
+        : "r"(x.a[0]), "r"(x.a[1]), "r"(x.a[2]), "r"(x.a[3]), "r"(x.b[0]), "r"(x.b[1]));
+  else
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+f"(x.c[0]), "+f"(x.c[1]), "+f"(x.c[2]), "+f"(x.c[3])
+        : "r"(x.a[0]), "r"(x.a[1]), "r"(x.a[2]), "r"(x.a[3]), "r"(x.b[0]), "r"(x.b[1]));
+#elif defined(__CUDA_ARCH__)
+  __trap();
+#else
+  static_cast<void>(x);
+#endif
+}
+
+// A block whose threads work in phases: each(states, f) calls f(thread, state) for all of them, wait() ends
+// what others must see. `room` is shared memory, as many bytes as the body wants. On the host a phase is a
+// loop over the threads, which have a state each.
+struct Block {
+  int place;
+  char* room;
+
+  template <class State>
+  using Each = State;
+  template <class State, class F>
+  constexpr void each(State& state, const F& f) const {
+    f(place, state);
+  }
+  constexpr void wait() const { wait_for_block(); }
+  // Joins the numbers of an array in the states of `width` neighbours, for all of them.
+  template <int width, auto member, class State, class Join>
+  constexpr void combine(State& state, const Join& join) const {
+    constexpr int count = sizeof(state.*member) / sizeof((state.*member)[0]);
+    NAX_GPU_UNROLL
+    for (int i = 0; i < count; ++i) {
+      NAX_GPU_UNROLL
+      for (int by = width / 2; by > 0; by /= 2)
+        (state.*member)[i] = join.join((state.*member)[i], shuffled<false>((state.*member)[i], by, ~0u));
+    }
+  }
+  // Products of warps; f(state) says where a thread's registers are.
+  template <class T, class State, class F>
+  constexpr void multiply(State& state, const F& f) const {
+    multiply_in_warp<T>(f(state));
   }
 };
 

@@ -62,11 +62,15 @@ template <class T, class S>
 inline constexpr bool has_narrow_number<Literal<T, S>> = has_narrow_number<Constant<T>>;
 template <class Rule, class... A>
 inline constexpr bool has_narrow_number<Expr<Rule, A...>> = (has_narrow_number<A> || ...);
-// Whether the kernels of E are such.
+// Whether E's kernels may be such.
+template <class E>
+inline constexpr bool may_run_formula =
+    has_formula<E> && !has_narrow_number<E> && Tree<E>::constants <= most_numbers;
+// Whether they are: in files that say so.
 template <class E>
 inline constexpr bool runs_formula =
 #if defined(NAX_RUNS_FORMULAS)
-    has_formula<E> && !is_single<E> && !has_narrow_number<E> && Tree<E>::constants <= most_numbers;
+    may_run_formula<E> && !is_single<E>;
 #else
     false;
 #endif

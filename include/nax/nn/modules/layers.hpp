@@ -43,8 +43,9 @@ struct Linear {
   Array<T> operator()(const Array<T>& x, Activation activation = Activation::identity) const {
     if (int8[0])
       if (auto y = nax::detail::int8_linear(int8[0], x, w, b, activation)) return *std::move(y);
-    if (!b && activation == Activation::identity) return matmul(x, w);
-    return linear(x, w, b ? *b : zeros<T>({w.shape(1)}), activation);
+    if (b) return linear(x, w, *b, activation);
+    if (activation == Activation::identity) return matmul(x, w);
+    return linear(x, w, zeros<T>({w.shape(1)}), activation);
   }
 };
 

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/pieces.hpp"
+#include "nax/backend/cuda/unroll.hpp"
+#include "nax/loops/attention.hpp"
+
+// Attention without a matrix of queries by keys: a block takes some queries of a head, and meets some keys at
+// a time; greatest logits and sums of rows are carried along (Milakov and Gimelshein, arXiv:1805.02867; Dao
+// et al., arXiv:2205.14135). Logits are of base 2. This header has what its kernels share.
+NAX_BEGIN
+namespace cuda {
+
+// The logit of a key that is ruled out.
+inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
+inline constexpr float log2_e = 1.44269504088896340736f;
+
+// More queries, keys or places of a window are not counted: sums of two of them are int's.
+inline constexpr std::int64_t most_places = (std::int64_t{1} << 30) - 1;
+
+struct LogitMax {
+  static constexpr float join(float a, float b) { return a > b ? a : b; }
+};
+struct LogitSum {
+  static constexpr float join(float a, float b) { return a + b; }
+};
+
+// Queries of a head, from `first` on, and the keys [begin, end) that some of them may see.
+template <class T>
+struct AttentionPart {
+  std::int64_t batch, head;
+  int first, begin, end, query_end, key_end;
+  int left, right;  // how many keys a query sees before and behind its own place
+  const T *q, *k, *v;
+  T* out;
+};
+
+template <class T, int rows_of_part>
+struct AttentionBody {
+  loops::Attention f;
+  std::int64_t parts;  // of a head
+  float scale;         // to base 2
+  bool in_pieces;      // all rows are pieces of 16 bytes
+
+  // Parts that see the most keys come first where attention is causal.
+  constexpr AttentionPart<T> part_of(std::int64_t i) const {
+    const std::int64_t of_head = i / parts, batch = of_head / f.heads, head = of_head - batch * f.heads,
+                       group = head / (f.heads / f.groups);
+    AttentionPart<T> p{};
+    p.batch = batch;
+    p.head = head;
+    p.first = static_cast<int>(parts - 1 - (i - of_head * parts)) * rows_of_part;
+    p.query_end = length_of(f.query_lengths, batch, f.queries);
+    p.key_end = length_of(f.key_lengths, batch, f.keys);
+    const auto at = [&](const loops::AttentionRows& x, std::int64_t of) {
+      return reinterpret_cast<T*>(x.data) + batch * x.batch + of * x.head;
+    };
+    p.q = at(f.q, head), p.k = at(f.k, group), p.v = at(f.v, group), p.out = at(f.out, head);
+    p.left = static_cast<int>(f.window ? f.left : most_places);
+    p.right = static_cast<int>(f.window ? f.right : most_places);
+    if (f.causal && p.right > 0) p.right = 0;
+    const int last = p.first + rows_of_part < p.query_end ? p.first + rows_of_part - 1 : p.query_end - 1;
+    p.begin = begin_of(p, p.first);
+    p.end = p.first < p.query_end ? end_of(p, last) : p.begin;
+    return p;
+  }
+  // Do all rows of the part see all of `count` keys from j on?
+  constexpr bool sees_all(const AttentionPart<T>& p, int j, int count) const {
+    return !f.mask.data && !f.bias.data && j + count <= p.key_end && p.first + rows_of_part <= p.query_end &&
+           j + count - 1 <= p.first + p.right && j >= p.first + rows_of_part - 1 - p.left;
+  }
+  // Is there no key in the range of query t?
+  constexpr bool is_blind(const AttentionPart<T>& p, int t) const {
+    return t >= p.query_end || begin_of(p, t) >= end_of(p, t);
+  }
+  // The logit of query t and key j from their product.
+  constexpr float logit(const AttentionPart<T>& p, int t, int j, float product) const {
+    float x = product * scale;
+    bool seen = j < p.key_end && j <= t + p.right && j >= t - p.left && t < p.query_end;
+    if (f.bias.data && seen)
+      x += static_cast<float>(reinterpret_cast<const T*>(f.bias.data)[place(f.bias, p, t, j)]) * log2_e;
+    if (f.mask.data && seen) seen = reinterpret_cast<const bool*>(f.mask.data)[place(f.mask, p, t, j)];
+    return seen ? x : least_logit;
+  }
+
+  // Carries the greatest logit of a row on: returns what `most` is taken off as, and replaces it.
+  static constexpr float shift_of(float most) {
+    return most == -std::numeric_limits<float>::infinity() ? 0.f : most;
+  }
+
+  // Writes the means of all values, the result of query t that sees no key: `count` elements from `first` on,
+  // and as many in each `step`.
+  constexpr void write_blind(const AttentionPart<T>& p, int t, T* to, int first, int count, int step) const {
+    NAX_GPU_ROLLED
+    for (int begin = first; begin < f.width; begin += step) {
+      NAX_GPU_ROLLED
+      for (int column = begin; column < begin + count && column < f.width; ++column) {
+        float sum = 0;
+        NAX_GPU_ROLLED
+        for (std::int64_t j = 0; j < f.keys && t < p.query_end; ++j)
+          sum += static_cast<float>(p.v[j * f.v.row + column]);
+        to[column] = static_cast<T>(sum / static_cast<float>(f.keys));
+      }
+    }
+  }
+
+  // put(row, column, piece) for a thread's pieces of rows [first, first + count) of x, of up to `width`
+  // elements; zero from row `end` on and behind a row's end.
+  template <int count, int width, class Put>
+  constexpr void load_tile(int thread, const T* x, std::int64_t step, int first, int end,
+                           const Put& put) const {
+    constexpr int per = piece_bytes / static_cast<int>(sizeof(T)), of_row = width / per, threads = 256;
+    if (in_pieces) {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < count * of_row / threads; ++k) {
+        const int e = thread + k * threads, row = e / of_row, column = e % of_row * per;
+        Piece<16> piece{};
+        if (first + row < end && column < f.width)
+          piece = Piece<16>::load(reinterpret_cast<const char*>(x + (first + row) * step + column));
+        put(row, column, piece);
+      }
+      return;
+    }
+    NAX_GPU_ROLLED
+    for (int e = thread; e < count * of_row; e += threads) {
+      const int row = e / of_row, column = e % of_row * per;
+      Piece<16> piece{};
+      NAX_GPU_UNROLL
+      for (int j = 0; j < per; ++j)
+        if (first + row < end && column + j < f.width)
+          piece.template set<T>(j, x[(first + row) * step + column + j]);
+      put(row, column, piece);
+    }
+  }
+
+ private:
+  static constexpr int length_of(const loops::AttentionLengths& x, std::int64_t batch, std::int64_t most) {
+    const std::int64_t n = x.data ? x.data[batch * x.batch] : most;
+    return static_cast<int>(n < 0 ? 0 : n < most ? n : most);
+  }
+  static constexpr int begin_of(const AttentionPart<T>& p, int t) { return t > p.left ? t - p.left : 0; }
+  static constexpr int end_of(const AttentionPart<T>& p, int t) {
+    const int end = t + p.right + 1;
+    return end < 0 ? 0 : end < p.key_end ? end : p.key_end;
+  }
+  static constexpr std::int64_t place(const loops::AttentionPlane& x, const AttentionPart<T>& p, int t,
+                                      int j) {
+    return p.batch * x.batch + p.head * x.head + t * x.row + j * x.column;
+  }
+};
+
+}  // namespace cuda
+NAX_END

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "nax/core/abi.hpp"
+
+// Attention as a device's kernel takes it: softmax(scale q k^T + bias) v, row by row of q. Strides are in
+// elements.
+NAX_BEGIN
+namespace loops {
+
+// (batch, rows, heads, width), the last axis side by side.
+struct AttentionRows {
+  char* data = nullptr;
+  std::int64_t batch = 0, row = 0, head = 0;
+};
+// (batch, heads, queries, keys), strides of zero where it is broadcast; no data: there is none.
+struct AttentionPlane {
+  const char* data = nullptr;
+  std::int64_t batch = 0, head = 0, row = 0, column = 0;
+};
+// One number an example; no data: there is none.
+struct AttentionLengths {
+  const std::int32_t* data = nullptr;
+  std::int64_t batch = 0;
+};
+
+// A row that sees no key weighs all of them alike; rows behind their example's length are zero.
+struct Attention {
+  std::int64_t batch = 0, heads = 0, groups = 0;  // heads / groups share the keys of one group
+  std::int64_t queries = 0, keys = 0, width = 0;
+  double scale = 1;
+  AttentionRows q, k, v, out;
+  AttentionPlane mask, bias;  // truth values; elements of the rows' dtype
+  AttentionLengths query_lengths, key_lengths;
+  bool causal = false, window = false;
+  std::int64_t left = 0, right = 0;  // of the window
+};
+
+}  // namespace loops
+NAX_END
