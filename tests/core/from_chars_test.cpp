@@ -17,6 +17,7 @@ void check(const std::string& text) {
   EXPECT_TRUE(got == want || (got != got && want != want)) << text << ": " << got << " against " << want;
 }
 
+#if defined(__cpp_lib_to_chars)  // an old libc++ has none for floats
 TEST(FromChars, ByStrtodReadsTheSame) {
   for (const char* text :
        {"1",     "-1.5", "0.1",   ".5",       "5.",     "1e10",     "1e-310",
@@ -28,5 +29,6 @@ TEST(FromChars, ByStrtodReadsTheSame) {
     check<float>(text);
   }
 }
+#endif
 
 }  // namespace from_chars_test

@@ -23,7 +23,7 @@ expect 0 "turn: clang: built 2 of 2 programs: a_test b_test" "all is built"
 expect 0 "ran: --preset clang" "what is built runs"
 turn 1 60
 expect 0 "turn: asan: built 2" "another day, another preset"
-turn 9 60
+turn 10 60
 expect 0 "built 2 of 2 programs: b_test a_test" "another day, another program first"
 turn 1 60 --part emulations
 expect 0 "turn: emulations: built 2 of 2 programs: b_test a_test" "a part of a preset that is named"

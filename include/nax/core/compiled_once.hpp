@@ -18,6 +18,9 @@
 //   NAX_ENGINE_VIRTUAL before the declaration of a virtual function whose body stands in x-inl.hpp. It
 //                      says inline at once where there is no library: else compilers put the class's virtual
 //                      table, and all that it reaches, into every file that reads the header.
+//   NAX_ENGINE_KEY     in place of NAX_ENGINE before the body of the first such function of a class that the
+//                      engine itself makes no object of: clang emits the table only beside a body that is
+//                      not inline.
 // Templates that many programs call at the same types are listed in nax/compiled/*.inc.
 #define NAX_LINKED_FOR_(instructions) NAX_LINKED_FOR_##instructions
 #define NAX_LINKED_FOR(instructions) NAX_LINKED_FOR_(instructions)
@@ -34,6 +37,11 @@
 #undef NAX_LINKED_FOR
 #undef NAX_LINKED_FOR_
 
+#if defined(NAX_COMPILED_ENGINE)
+#define NAX_ENGINE_KEY
+#else
+#define NAX_ENGINE_KEY inline
+#endif
 #if defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)
 #define NAX_ENGINE_VIRTUAL
 #else

@@ -5,8 +5,6 @@
 NAX_BEGIN
 namespace data::detail {
 
-NAX_ENGINE std::string Describes::source(std::int64_t i) const { return "element " + std::to_string(i); }
-
 NAX_ENGINE void rethrow_from(const std::string& stage, const std::string& source) {
   try {
     throw;

@@ -18,7 +18,7 @@ struct Describes {
   Describes(const Describes&) = delete;
   Describes& operator=(const Describes&) = delete;
   virtual ~Describes() = default;
-  NAX_ENGINE_VIRTUAL virtual std::string source(std::int64_t i) const;
+  virtual std::string source(std::int64_t i) const { return "element " + std::to_string(i); }
 };
 
 struct Origin {

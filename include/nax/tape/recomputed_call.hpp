@@ -37,7 +37,7 @@ NAX_END
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE void RecomputedCall::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
+NAX_ENGINE_KEY void RecomputedCall::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
   Tape& tape = sweep.tape();
   const std::size_t mark = tape.size();
   {
