@@ -48,6 +48,43 @@ void add_loops(Folder& folder) {
         return concatenate({A(rows), carry.first.reshape({1, 3}), carry.second.reshape({1, 3})});
       },
       draw(1, {35, 3}));
+  // Of a matrix from outside, with a number beside the array; then one for each row.
+  const auto halve = [](const A& x) {
+    const A w = eye<float>(6) * 0.5f;
+    return lax::while_loop(
+        [](const std::pair<A, I>& c) { return Array<bool>(sum(square(c.first)) > 0.1f); },
+        [&](const std::pair<A, I>& c) { return std::pair(A(dot(c.first, w)), I(c.second + 1)); },
+        std::pair(x, I(0)));
+  };
+  folder.add(
+      "while_loop",
+      [=](const A& x) {
+        const auto [last, turns] = halve(x);
+        return A(last * turns.template astype<float>());
+      },
+      draw(1, {4, 6}));
+  folder.add(
+      "while_loops",
+      [=](const A& x) {
+        return vmap([&](const A& row) {
+          const auto [last, turns] = halve(row);
+          return A(last * turns.template astype<float>());
+        })(x);
+      },
+      draw(1, {4, 6}));
+  // A loop within a loop, each with rows.
+  folder.add(
+      "scans",
+      [](const A& x) {
+        const auto inner = [&](const A& c, const A& row) {
+          const auto [last, rows] = lax::scan(
+              [&](const A& b, const A& y) { return std::pair(A(b * 0.5f + y * c), A(b + c)); }, row, x);
+          return std::pair(A(c * 0.9f + last * 0.1f), A(sum(A(rows), {.axis = 0})));
+        };
+        const auto [last, rows] = lax::scan(inner, ones<float>({2}), x);
+        return concatenate({A(rows), A(last).reshape({1, 2})});
+      },
+      draw(1, {40, 2}));
 }
 template <class Folder>
 void add_functions(Folder& folder) {
@@ -123,6 +160,52 @@ template <class Folder, class Options>
 void add_conv(Folder& folder, const char* name, const Shape& x, const Shape& w, const Options& options) {
   folder.add(
       name, [=](const A& a) { return nn::conv(a, draw(6, w), options); }, draw(5, x));
+}
+// Of StableHLO alone.
+template <class Folder>
+void add_matrices(Folder& folder) {
+  const auto spd = [](const A& x) { return A(matmul(x, matrix_transpose(x)) + 4.f * eye<float>(3)); };
+  const A x = draw(1, {2, 3, 5});
+  folder.add_stablehlo(
+      "cholesky", [=](const A& x) { return linalg::cholesky(spd(x)); }, x);
+  folder.add_stablehlo(
+      "cholesky_upper",
+      [=](const A& x) { return linalg::cholesky(spd(x).template astype<double>(), {.upper = true}); }, x);
+  folder.add_stablehlo(
+      "triangular_solves",
+      [=](const A& x) {
+        const A l = linalg::cholesky(spd(x));
+        return A(linalg::solve_triangular(l, x, {.lower = true}) +
+                 linalg::solve_triangular(l, x, {.lower = true, .unit_diagonal = true}) +
+                 linalg::solve_triangular(A(matrix_transpose(l)), x));
+      },
+      x);
+  // A Gaussian's log density.
+  const auto density = [=](const A& x) {
+    const A l = linalg::cholesky(spd(x));
+    const A y = linalg::solve_triangular(l, A(sum(x, {.axis = 2, .keepdims = true})), {.lower = true});
+    return A(-0.5f * sum(square(y)) - sum(log(diagonal(l, {.axis1 = 1, .axis2 = 2}))));
+  };
+  folder.add_stablehlo("gaussian", density, x);
+  folder.add_stablehlo(
+      "fft", [](const A& x) { return fft::fft(x); }, x);
+  folder.add_stablehlo(
+      "ifft",
+      [](const A& x) {
+        return fft::ifft(fft::fft(x, {.axis = 1}) * std::complex<float>(0, 2), {.axis = 1, .norm = "ortho"});
+      },
+      x);
+  folder.add_stablehlo(
+      "spectrum", [](const A& x) { return A(abs(fft::rfft(x)) + real(fft::rfft(x))); }, x);
+  folder.add_stablehlo(
+      "filtered",
+      [](const A& x) {
+        const auto y = fft::rfft(x);
+        return A(fft::irfft(y * conj(y) / 3.f, {.n = 5}));
+      },
+      x);
+  folder.add_stablehlo(
+      "fft2", [](const A& x) { return A(real(fft::ifft2(fft::fft2(x)))); }, x);
 }
 template <class Folder>
 void add_windows(Folder& folder) {

@@ -1,3 +1,4 @@
+#include "nax/transform/jit.hpp"
 #include "transforms/arrays.hpp"
 
 // Forms of grad and value_and_grad: the arguments and results they accept.
@@ -79,6 +80,32 @@ TEST(Grad, Aux) {
   EXPECT_TRUE(matches(out.first, A(5.0)));
   EXPECT_TRUE(matches(out.second, A{2, 3}));
   EXPECT_TRUE(matches(g2, A{2, 4}));
+}
+
+TEST(Grad, AuxUnderJitAndVmap) {
+  auto f = [](const A& x) { return std::pair(sum(x * x), x + 1); };
+  const A x = {1, 2}, xs = {{1, 2}, {3, 4}};
+  const auto [g, aux] = jit(grad(f))(x);
+  EXPECT_TRUE(matches(g, A{2, 4}));
+  EXPECT_TRUE(matches(aux, A{2, 3}));
+  const auto [out, g2] = jit(value_and_grad(f))(x);
+  EXPECT_TRUE(matches(out.first, A(5.0)));
+  EXPECT_TRUE(matches(out.second, A{2, 3}));
+  EXPECT_TRUE(matches(g2, A{2, 4}));
+  const auto [gs, auxes] = vmap(grad(f))(xs);
+  EXPECT_TRUE(matches(gs, A(2 * xs)));
+  EXPECT_TRUE(matches(auxes, A(xs + 1)));
+  const auto [outs, gs2] = jit(vmap(value_and_grad(f)))(xs);
+  EXPECT_TRUE(matches(outs.first, A{5, 25}));
+  EXPECT_TRUE(matches(outs.second, A(xs + 1)));
+  EXPECT_TRUE(matches(gs2, A(2 * xs)));
+  // Of a derivative's aux a derivative.
+  const auto [h, inner] = grad([&](const A& y) {
+    const auto [g, aux] = grad(f)(y);
+    return std::pair(A(sum(g * aux)), aux);
+  })(x);
+  EXPECT_TRUE(matches(h, A{6, 10}));
+  EXPECT_TRUE(matches(inner, A{2, 3}));
 }
 
 TEST(Grad, AuxIsAnyTree) {

@@ -289,6 +289,9 @@ class OnnxWriter {
 #define NAX_NODE(name, ...) case NodeKind::name:
         NAX_ELEMENTWISE_NODES(NAX_NODE)
 #undef NAX_NODE
+      case NodeKind::fft:  // refused before
+      case NodeKind::cholesky:
+      case NodeKind::solve:
       case NodeKind::argument:
       case NodeKind::parameter:
       case NodeKind::loop:
@@ -302,7 +305,19 @@ class OnnxWriter {
   void loop(int at) {
     const Node& own = graph_[at];
     const LoopNumbers by{own.numbers.data()};
-    const std::size_t carries = by.carries(), next = carries + by.rows();
+    const std::size_t carries = by.carries(), next = carries + by.rows(),
+                      after = next + carries + by.results();
+    // The answer that a condition gives of carries.
+    const auto answer = [&](const std::vector<std::string>& of) {
+      for (const int x : live_)
+        if (graph_[x].kind == NodeKind::parameter && graph_[x].numbers[0] == by.condition())
+          name(x) = of[static_cast<std::size_t>(graph_[x].numbers[1])];
+      write_home(by.condition());
+      return name(own.inputs.back());
+    };
+    std::vector<std::string> initial;
+    for (std::size_t k = 0; k < carries; ++k) initial.push_back(name(own.inputs[k]));
+    const std::string begins = by.asks() ? answer(initial) : std::string();
     Message outer = std::exchange(body_, Message());
     const auto take = [&](const std::string& input, DType dtype, const Dims& shape) {
       body_.message(11, value_info(input, {NodeKind::parameter, {}, dtype, shape}));
@@ -314,9 +329,9 @@ class OnnxWriter {
     const auto input = [&](std::size_t i) -> const Node& { return graph_[own.inputs[i]]; };
     const std::string turn = take(fresh("turn"), DType::int64, {}),
                       go = take(fresh("go"), DType::boolean, {});
-    std::vector<std::string> first = {scalar(by.turns()), {}}, parameters;
+    std::vector<std::string> first = {by.asks() ? std::string() : scalar(by.turns()), begins}, parameters;
     for (std::size_t k = 0; k < carries; ++k) {
-      first.push_back(name(own.inputs[k]));
+      first.push_back(initial[k]);
       parameters.push_back(take(fresh("carry"), input(k).dtype, input(k).shape));
     }
     const std::string row =
@@ -330,15 +345,16 @@ class OnnxWriter {
       name(x) = number < carries ? parameters[number] : add("Gather", {name(own.inputs[carries + k]), row});
     }
     write_home(by.number());
-    give(go, DType::boolean, {});
-    for (std::size_t k = next; k < own.inputs.size(); ++k)
-      give(name(own.inputs[k]), input(k).dtype, input(k).shape);
+    std::vector<std::string> nexts;
+    for (std::size_t k = 0; k < carries; ++k) nexts.push_back(name(own.inputs[next + k]));
+    give(by.asks() ? answer(nexts) : go, DType::boolean, {});
+    for (std::size_t k = next; k < after; ++k) give(name(own.inputs[k]), input(k).dtype, input(k).shape);
     body_.text(2, fresh("body"));
     const Message body = std::exchange(body_, std::move(outer));
     Message node;
     for (const std::string& one : first) node.text(1, one);
     std::vector<std::string>& results = loops_[at];
-    for (std::size_t k = next; k < own.inputs.size(); ++k) {
+    for (std::size_t k = next; k < after; ++k) {
       results.push_back(fresh("Loop"));
       node.text(2, results.back());
     }

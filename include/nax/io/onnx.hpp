@@ -33,8 +33,7 @@ NAX_ENGINE void write_onnx(const std::string& path, const Graph& graph, const Sa
 // which the format does not allow.
 template <class F, class A>
 void save_onnx(const std::string& path, const F& f, const A& arguments, const SaveOnnxOptions& options = {}) {
-  detail::Graph graph =
-      detail::graph_of("save_onnx", detail::System::onnx, detail::LoopNodes::whole, f, arguments);
+  detail::Graph graph = detail::graph_of("save_onnx", detail::System::onnx, f, arguments);
   if constexpr (nax::detail::is_tree_v<F>) {
     nax::tree::for_each_with_path(
         [&](const std::string& at, const auto& leaf) {

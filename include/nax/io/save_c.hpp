@@ -35,8 +35,7 @@ NAX_ENGINE void write_c(const std::string& path, const Graph& graph, const SaveC
 // where f cannot be recorded; IoError where a file cannot be written.
 template <class F, class A>
 void save_c(const std::string& path, const F& f, const A& arguments, const SaveCOptions& options = {}) {
-  detail::write_c(path, detail::graph_of("save_c", detail::System::c, detail::LoopNodes::whole, f, arguments),
-                  options);
+  detail::write_c(path, detail::graph_of("save_c", detail::System::c, f, arguments), options);
 }
 
 // Writes a program: save_c("model.c", make_program(f)(x)).

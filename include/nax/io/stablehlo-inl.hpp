@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "nax/io/stablehlo.hpp"
+#include "nax/loops/fft_lines.hpp"
 
 NAX_BEGIN
 namespace io::detail {
@@ -12,7 +14,8 @@ namespace io::detail {
 // Each operation is a line in MLIR's generic form: %n = "name"(operands) {attributes} : (types) -> type.
 class StablehloWriter {
  public:
-  explicit StablehloWriter(const Graph& graph) : graph_(graph), values_(graph.nodes.size()) {}
+  explicit StablehloWriter(const Graph& graph)
+      : graph_(graph), values_(graph.nodes.size()), live_(graph.live()), homes_(graph.homes()) {}
 
   std::string module() {
     std::string arguments, results, types;
@@ -22,8 +25,7 @@ class StablehloWriter {
       own = {"%arg" + std::to_string(i), node.dtype, node.shape};
       arguments += (i > 0 ? ", " : "") + own.name + ": " + type_of(own);
     }
-    for (const int at : graph_.live())
-      if (graph_[at].kind != NodeKind::argument) values_[static_cast<std::size_t>(at)] = write(graph_[at]);
+    write_home(-1);
     for (std::size_t i = 0; i < graph_.results.size(); ++i) {
       const Value& own = values_[static_cast<std::size_t>(graph_.results[i])];
       results += (i > 0 ? ", " : "") + own.name;
@@ -45,6 +47,8 @@ class StablehloWriter {
     const std::string bits = std::to_string(8 * dtype_size(dtype));
     if (dtype == DType::boolean) return "i1";
     if (dtype == DType::bfloat16) return "bf16";
+    if (dtype == DType::complex64) return "complex<f32>";
+    if (dtype == DType::complex128) return "complex<f64>";
     if (dtype_kind(dtype) == Kind::floating) return "f" + bits;
     return (dtype_name(dtype)[0] == 'u' ? "ui" : "i") + bits;
   }
@@ -128,7 +132,9 @@ class StablehloWriter {
       if (kind == NodeKind::max) number = dtype_name(dtype)[0] == 'u' ? 0 : -number;
     }
     const Node& made = graph[graph.number(number, dtype)];
-    return constant(dtype, {}, made.data);
+    if (made.kind == NodeKind::constant) return constant(dtype, {}, made.data);
+    const Node& from = graph[made.inputs[0]];  // of a number that C++ has no literal for
+    return add("stablehlo.convert", {constant(from.dtype, {}, from.data)}, dtype, {});
   }
   static const char* combining(NodeKind kind) {
     return kind == NodeKind::sum       ? "stablehlo.add"
@@ -160,7 +166,113 @@ class StablehloWriter {
 
   // ---- nodes
 
+  // The nodes of a loop's body or condition, or those outside loops.
+  void write_home(std::int64_t loop) {
+    for (const int at : live_) {
+      const Node& node = graph_[at];
+      if (homes_[static_cast<std::size_t>(at)] != loop || node.kind == NodeKind::argument ||
+          node.kind == NodeKind::parameter)
+        continue;
+      if (node.kind == NodeKind::loop)
+        write_loop(at);
+      else
+        values_[static_cast<std::size_t>(at)] = write(node);
+    }
+  }
+  static Dims rows(std::int64_t n, std::int64_t width) {
+    Dims shape(1, n);
+    shape.push_back(width);
+    return shape;
+  }
+  Value scalar(std::int64_t x) { return constant(DType::int64, {}, &x); }
+  // A while operation over the carries, arrays of rows that turns write, and the number of the turn. Its
+  // regions read values from around it.
+  void write_loop(int at) {
+    const Node& own = graph_[at];
+    const LoopNumbers by{own.numbers.data()};
+    const std::size_t carries = by.carries(), next = carries + by.rows();
+    const auto value = [&](std::size_t i) -> const Value& {
+      return values_[static_cast<std::size_t>(own.inputs[i])];
+    };
+    std::vector<Value> first;
+    for (std::size_t k = 0; k < carries; ++k) first.push_back(value(k));
+    for (std::size_t k = 0; k < by.results(); ++k) {
+      const Node& row = graph_[own.inputs[next + carries + k]];
+      first.push_back(broadcast(first_of(NodeKind::sum, row.dtype), rows(by.turns(), row.shape[0])));
+    }
+    const Value zero = scalar(0), one = scalar(1);
+    if (!by.asks()) first.push_back(zero);
+    const auto listed = [](const std::vector<Value>& all, const auto& text) {
+      std::string list;
+      for (const Value& x : all) list += (list.empty() ? "" : ", ") + text(x);
+      return list;
+    };
+    const auto names = [&](const std::vector<Value>& all) {
+      return listed(all, [](const Value& x) { return x.name; });
+    };
+    const auto types = [&](const std::vector<Value>& all) {
+      return listed(all, [](const Value& x) { return type_of(x); });
+    };
+    const auto write_region = [&](const auto& results) {
+      const std::string outer = std::exchange(text_, {});
+      std::vector<Value> in;
+      for (const Value& x : first) in.push_back({'%' + std::to_string(count_++), x.dtype, x.shape});
+      const std::vector<Value> out = results(in);
+      const std::string heads = listed(in, [](const Value& x) { return x.name + ": " + type_of(x); });
+      const std::string inner = std::exchange(text_, outer);
+      return "{ ^bb0(" + heads + "):\n" + inner + "    \"stablehlo.return\"(" + names(out) + ") : (" +
+             types(out) + ") -> () }";
+    };
+    const auto set_carries = [&](std::int64_t number, const std::vector<Value>& in) {
+      for (const int x : live_)
+        if (const Node& p = graph_[x]; p.kind == NodeKind::parameter && p.numbers[0] == number &&
+                                       static_cast<std::size_t>(p.numbers[1]) < carries)
+          values_[static_cast<std::size_t>(x)] = in[static_cast<std::size_t>(p.numbers[1])];
+    };
+    const std::string condition = write_region([&](const std::vector<Value>& in) -> std::vector<Value> {
+      if (!by.asks())
+        return {
+            add("stablehlo.compare", {in.back(), scalar(by.turns())}, DType::boolean, {}, compared("LT"))};
+      set_carries(by.condition(), in);
+      write_home(by.condition());
+      return {value(own.inputs.size() - 1)};
+    });
+    const std::string body = write_region([&](const std::vector<Value>& in) {
+      set_carries(by.number(), in);
+      const Value row = by.reversed()
+                            ? add("stablehlo.subtract", {scalar(by.turns() - 1), in.back()}, DType::int64, {})
+                            : in.back();
+      for (const int x : live_) {
+        const Node& p = graph_[x];
+        if (p.kind != NodeKind::parameter || p.numbers[0] != by.number()) continue;
+        for (std::size_t k = 0; k < by.rows(); ++k)
+          if (by.row(k) == p.numbers[1])
+            values_[static_cast<std::size_t>(x)] =
+                reshape(add("stablehlo.dynamic_slice", {value(carries + k), row, zero}, p.dtype,
+                            rows(1, p.shape[0]), array("slice_sizes", Integers{1, p.shape[0]})),
+                        p.shape);
+      }
+      write_home(by.number());
+      std::vector<Value> out;
+      for (std::size_t k = 0; k < carries; ++k) out.push_back(value(next + k));
+      for (std::size_t k = 0; k < by.results(); ++k) {
+        const Value& all = in[carries + k];
+        const Value made = reshape(value(next + carries + k), rows(1, all.shape[1]));
+        out.push_back(add("stablehlo.dynamic_update_slice", {all, made, row, zero}, all.dtype, all.shape));
+      }
+      if (!by.asks()) out.push_back(add("stablehlo.add", {in.back(), one}, DType::int64, {}));
+      return out;
+    });
+    const std::string made = '%' + std::to_string(count_++);
+    text_ += "    " + made + ':' + std::to_string(first.size()) + " = \"stablehlo.while\"(" + names(first) +
+             ") (" + condition + ", " + body + ") : (" + types(first) + ") -> (" + types(first) + ")\n";
+    std::vector<Value>& results = loops_[at];
+    for (std::size_t k = 0; k < carries + by.results(); ++k)
+      results.push_back({made + '#' + std::to_string(k), first[k].dtype, first[k].shape});
+  }
   Value write(const Node& node) {
+    if (node.kind == NodeKind::part)
+      return loops_.at(node.inputs[0])[static_cast<std::size_t>(node.numbers[0])];
     std::vector<Value> x;
     for (const int input : node.inputs) x.push_back(values_[static_cast<std::size_t>(input)]);
     return is_elementwise(node.kind) ? elementwise(node, x) : made(node, x);
@@ -276,6 +388,22 @@ class StablehloWriter {
                            array("window_dilations", dilations),
                        pads);
       }
+      case NodeKind::fft: {
+        const bool inverse = numbers[1] != 0;
+        const char* const type = numbers[0] == static_cast<std::int64_t>(loops::FftKind::to_complex) ? "RFFT"
+                                 : numbers[0] == static_cast<std::int64_t>(loops::FftKind::to_real)  ? "IRFFT"
+                                 : inverse                                                           ? "IFFT"
+                                                                                                     : "FFT";
+        return as("stablehlo.fft", std::string("fft_type = #stablehlo<fft_type ") + type + ">, " +
+                                       array("fft_length", Integers{numbers[2]}));
+      }
+      case NodeKind::cholesky:
+        return as("stablehlo.cholesky", "lower = true");
+      case NodeKind::solve:
+        return as("stablehlo.triangular_solve", std::string("left_side = true, lower = ") +
+                                                    (numbers[0] ? "true" : "false") +
+                                                    ", unit_diagonal = " + (numbers[1] ? "true" : "false") +
+                                                    ", transpose_a = #stablehlo<transpose NO_TRANSPOSE>");
       case NodeKind::softmax:  // these are spelled
       case NodeKind::log_softmax:
       case NodeKind::layer_norm:
@@ -283,7 +411,7 @@ class StablehloWriter {
         NAX_ELEMENTWISE_NODES(NAX_NODE)
 #undef NAX_NODE
       case NodeKind::argument:
-      case NodeKind::parameter:  // loops are unrolled
+      case NodeKind::parameter:
       case NodeKind::loop:
       case NodeKind::part:
         break;
@@ -347,6 +475,9 @@ class StablehloWriter {
 
   const Graph& graph_;
   std::vector<Value> values_;  // of the nodes
+  std::vector<int> live_;
+  std::vector<std::int64_t> homes_;          // by node: the loop, or -1
+  std::map<int, std::vector<Value>> loops_;  // results
   std::string text_;
   int count_ = 0;
 };

@@ -43,13 +43,11 @@ struct MovedCarries : LoopCarries {
   }
 };
 
-// A loop whose body is being recorded: its carries, its rows and, at the end, its step and its node.
-class LoopDraft {
- public:
-  LoopDraft(std::shared_ptr<BodyKin> kin, std::int64_t turns, bool reverse, Watchers watched)
+// A body that is being recorded, and the nodes that the tape gets meanwhile.
+class BodyDraft {
+ protected:
+  BodyDraft(std::shared_ptr<BodyKin> kin, Watchers watched)
       : kin_(std::move(kin)),
-        turns_(turns),
-        reverse_(reverse),
         watched_(watched),
         tape_(recording.tape),
         nodes_(tape_),
@@ -58,6 +56,30 @@ class LoopDraft {
     begin_ = tape_->size();
     tape_->emplace<BodyBegin>();
   }
+  // An argument of the body, with a node where a sweep may want its cotangent.
+  ArrayBase argument(DType dtype, const Frame& frame, Watchers watched) {
+    ArrayBase a = body_->argument(dtype, frame);
+    if (tape_ && watched && is_inexact(dtype)) ArrayAccess::serial(a) = tape_->emplace<BodyInput>(watched);
+    return a;
+  }
+  void end(program::Turns turns) {
+    if (tape_) static_cast<BodyBegin&>((*tape_)[begin_]).end = tape_->size();
+    body_->end(turns);
+  }
+
+  std::shared_ptr<BodyKin> kin_;
+  Watchers watched_;
+  Tape* tape_;
+  BodyNodes nodes_;
+  std::unique_ptr<program::BodyRecording> body_;
+  std::size_t begin_ = 0;
+};
+
+// A loop whose body is being recorded: its carries, its rows and, at the end, its step and its node.
+class LoopDraft : BodyDraft {
+ public:
+  LoopDraft(std::shared_ptr<BodyKin> kin, std::int64_t turns, bool reverse, Watchers watched)
+      : BodyDraft(std::move(kin), watched), turns_(turns), reverse_(reverse) {}
 
   // The body's argument: a carry that begins as `initial`, with zeros where that is unset.
   ArrayBase add_carry(const ArrayBase& initial, DType dtype, const Frame& frame) {
@@ -87,23 +109,13 @@ class LoopDraft {
     ArrayBase given, inside;
   };
 
-  ArrayBase argument(DType dtype, const Frame& frame, Watchers watched) {
-    ArrayBase a = body_->argument(dtype, frame);
-    if (tape_ && watched && is_inexact(dtype)) ArrayAccess::serial(a) = tape_->emplace<BodyInput>(watched);
-    return a;
-  }
   int slot_of(const ArrayBase& argument) const { return body_->recorder().place(device_data(argument)).slot; }
   void record_node(const LoopArrays& after, const LoopArrays& outs, RecordedScan& done);
 
-  std::shared_ptr<BodyKin> kin_;
   std::int64_t turns_;
   bool reverse_;
-  Watchers watched_;
-  Tape* tape_;
-  BodyNodes nodes_;
-  std::unique_ptr<program::BodyRecording> body_;
   std::vector<Argument> carries_, rows_;
-  std::size_t first_sum_ = none, begin_ = 0;
+  std::size_t first_sum_ = none;
 };
 
 inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopArrays outs) {
@@ -117,8 +129,7 @@ inline RecordedScan LoopDraft::finish(const char* name, LoopArrays after, LoopAr
   for (std::size_t c = 0; c < after.size(); ++c)
     results.push_back(body_->result(after[c], layout_of(carries_[c].inside)));
   for (const ArrayBase& out : outs) results.push_back(body_->result(out, layout_of(out)));
-  if (tape_) static_cast<BodyBegin&>((*tape_)[begin_]).end = tape_->size();
-  body_->end(program::Turns::one_or_more);
+  end(program::Turns::one_or_more);
 
   // Values of other loops that the body needs are theirs to keep.
   std::vector<SlotRows> sources;

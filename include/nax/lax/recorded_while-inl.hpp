@@ -94,26 +94,15 @@ struct WhileParts {
 };
 
 // A while_loop whose body is being recorded.
-class WhileDraft {
+class WhileDraft : BodyDraft {
  public:
-  WhileDraft(std::shared_ptr<BodyKin> kin, Watchers watched)
-      : kin_(std::move(kin)),
-        watched_(watched),
-        tape_(recording.tape),
-        nodes_(tape_),
-        recorded_(std::make_unique<program::BodyRecording>(kin_->bodies)) {
-    if (!tape_) return;
-    begin_ = tape_->size();
-    tape_->emplace<BodyBegin>();
-  }
+  WhileDraft(std::shared_ptr<BodyKin> kin, Watchers watched) : BodyDraft(std::move(kin), watched) {}
 
   // The body's argument: a carry that begins as `initial`, with zeros where that is unset.
   ArrayBase add_carry(const ArrayBase& initial, DType dtype, const Frame& frame) {
-    ArrayBase a = recorded_->argument(dtype, frame);
-    if (tape_ && watched_ && is_inexact(dtype)) ArrayAccess::serial(a) = tape_->emplace<BodyInput>(watched_);
     initial_.push_back(initial);
-    parts_.inside.push_back(a);
-    return a;
+    parts_.inside.push_back(argument(dtype, frame, watched_));
+    return parts_.inside.back();
   }
 
   // The last carries, of the carries behind the body, while the answer that condition(carries) gives is true.
@@ -132,15 +121,9 @@ class WhileDraft {
                                   const LoopArrays& carries, const std::vector<int>& results,
                                   program::Operands& operands, std::vector<int>& captured);
 
-  std::shared_ptr<BodyKin> kin_;
-  Watchers watched_;
-  Tape* tape_;
-  BodyNodes nodes_;
-  std::unique_ptr<program::BodyRecording> recorded_;
   std::shared_ptr<program::WhileWork> work_ = std::make_shared<program::WhileWork>();
   LoopArrays initial_;
   WhileParts parts_;
-  std::size_t begin_ = 0;
 };
 
 inline std::shared_ptr<WhilePart> WhileDraft::part(WhilePart::Kind kind,
@@ -161,10 +144,9 @@ inline LoopArrays WhileDraft::finish(const char* name, LoopArrays after,
                                      FunctionRef<ArrayBase(LoopArrays& carries)> condition) {
   std::vector<int> results, answers;
   for (std::size_t c = 0; c < after.size(); ++c)
-    results.push_back(recorded_->result(after[c], layout_of(parts_.inside[c])));
+    results.push_back(body_->result(after[c], layout_of(parts_.inside[c])));
   parts_.after = std::move(after);
-  if (tape_) static_cast<BodyBegin&>((*tape_)[begin_]).end = tape_->size();
-  recorded_->end(program::Turns::unknown);
+  end(program::Turns::unknown);
   auto asks = std::make_unique<program::BodyRecording>(kin_->bodies);
   {
     const BodyNodes none(tape_);
@@ -192,8 +174,8 @@ inline LoopArrays WhileDraft::finish(const char* name, LoopArrays after,
   }
   parts_.condition = part(WhilePart::Kind::condition, std::move(asks), parts_.asked, answers, operands,
                           work_->condition_captured);
-  parts_.body = part(WhilePart::Kind::body, std::move(recorded_), parts_.inside, results, operands,
-                     work_->body_captured);
+  parts_.body =
+      part(WhilePart::Kind::body, std::move(body_), parts_.inside, results, operands, work_->body_captured);
   operands.add_step(name, work_, false).deferred = true;
   program::Recorder& recorder = program::Recorder::current();
   recorder.bodies.push_back(parts_.condition);

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <queue>
 #include <random>
@@ -73,9 +75,7 @@ class Hnsw::Graph {
         product_(static_cast<std::size_t>(dimension)),
         base_(metric == Metric::l2 ? static_cast<hnswlib::SpaceInterface<float>*>(&l2_) : &product_, 1, m,
               ef_construction, 1),
-        draws_(seed) {
-    base_.setEf(1);  // searchKnn takes the greater of this and its own
-  }
+        draws_(seed) {}
 
   std::int64_t size() const { return static_cast<std::int64_t>(base_.cur_element_count); }
   std::int64_t dimension() const { return dimension_; }
@@ -208,16 +208,71 @@ class Hnsw::Graph {
     std::vector<float> scales_;  // for cosine
   };
 
+  // hnswlib's searchKnn, with `ef` given, and each vector fetched while the one before is compared: most of
+  // the time goes to waiting for memory.
   void search(const float* row, std::int64_t k, std::int64_t ef, std::int64_t* indices,
               float* distances) const {
-    auto found = base_.searchKnn(row, static_cast<std::size_t>(ef));
-    while (static_cast<std::int64_t>(found.size()) > k) found.pop();
-    for (std::int64_t at = k; at-- > 0;) {
-      const bool there = at < static_cast<std::int64_t>(found.size());
-      indices[at] = there ? static_cast<std::int64_t>(found.top().second) : -1;
-      distances[at] = there ? std::max(found.top().first, lowest()) : std::numeric_limits<float>::infinity();
-      if (there) found.pop();
+    using Found = std::pair<float, Id>;
+    const char* const query = reinterpret_cast<const char*>(row);
+    Id at = base_.enterpoint_node_;
+    float nearest = distance(query, at);
+    std::vector<Id> ids;
+    const auto list = [&](Id id, int level) {
+      hnswlib::linklistsizeint* const links = base_.get_linklist_at_level(id, level);
+      ids.assign(links + 1, links + 1 + base_.getListCount(links));
+    };
+    const auto compare = [&](const auto& take) {
+      if (!ids.empty()) fetch(ids[0]);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (i + 1 < ids.size()) fetch(ids[i + 1]);
+        take(ids[i], distance(query, ids[i]));
+      }
+    };
+    for (int level = base_.maxlevel_; level > 0; --level)
+      for (bool moved = true; moved;) {
+        moved = false;
+        list(at, level);
+        compare([&](Id id, float d) {
+          if (d < nearest) nearest = d, at = id, moved = true;
+        });
+      }
+    const auto release = [this](hnswlib::VisitedList* v) { base_.visited_list_pool_->releaseVisitedList(v); };
+    const std::unique_ptr<hnswlib::VisitedList, decltype(release)> visited(
+        base_.visited_list_pool_->getFreeVisitedList(), release);
+    const auto is_new = [&](Id id) {
+      return std::exchange(visited->mass[id], visited->curV) != visited->curV;
+    };
+    const bool deletes = base_.num_deleted_ > 0;
+    std::priority_queue<Found> best;
+    std::priority_queue<Found, std::vector<Found>, std::greater<>> open;
+    const auto take = [&](Id id, float d) {
+      const bool is_full = static_cast<std::int64_t>(best.size()) == ef;
+      if (is_full && d >= best.top().first) return;
+      open.emplace(d, id);
+      if (deletes && base_.isMarkedDeleted(id)) return;
+      if (is_full) best.pop();
+      best.emplace(d, id);
+    };
+    is_new(at), take(at, nearest);
+    while (!open.empty()) {
+      const auto [d, id] = open.top();
+      if (static_cast<std::int64_t>(best.size()) == ef && d > best.top().first) break;
+      open.pop();
+      list(id, 0);
+      ids.erase(std::remove_if(ids.begin(), ids.end(), [&](Id other) { return !is_new(other); }), ids.end());
+      compare(take);
     }
+    while (static_cast<std::int64_t>(best.size()) > k) best.pop();
+    for (std::int64_t i = k; i-- > 0;) {
+      const bool there = i < static_cast<std::int64_t>(best.size());
+      indices[i] = there ? static_cast<std::int64_t>(base_.getExternalLabel(best.top().second)) : -1;
+      distances[i] = there ? std::max(best.top().first, lowest()) : std::numeric_limits<float>::infinity();
+      if (there) best.pop();
+    }
+  }
+  void fetch(Id id) const {
+    const char* const from = base_.getDataByInternalId(id);
+    for (std::size_t i = 0; i < base_.data_size_; i += 64) __builtin_prefetch(from + i);
   }
 
   // Rounding may leave a distance below 0, but for products.

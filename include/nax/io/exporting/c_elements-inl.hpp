@@ -332,6 +332,10 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
       return call("fmod");
     case NodeKind::copysign:
       return call("copysign");
+    case NodeKind::real:  // complex numbers are refused before
+    case NodeKind::imag:
+    case NodeKind::pair:
+      break;
     case NodeKind::logical_and:
       return between("&");
     case NodeKind::logical_or:

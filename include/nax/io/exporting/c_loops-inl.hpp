@@ -25,8 +25,21 @@ inline void CWriter::loop(int at) {
     results.push_back(scratch(node(input(next + carries + k)).dtype, shape));
   }
   const std::string turn = c_text("l_", by.number()), row = c_text("r_", by.number());
-  line(c_text("for (ptrdiff_t ", turn, " = 0; ", turn, " < ", by.turns(), "; ++", turn, ") {"));
+  if (by.asks())
+    line("for (;;) {");
+  else
+    line(c_text("for (ptrdiff_t ", turn, " = 0; ", turn, " < ", by.turns(), "; ++", turn, ") {"));
   ++depth_;
+  if (by.asks()) {
+    for (const int x : live_)
+      if (node(x).kind == NodeKind::parameter && node(x).numbers[0] == by.condition())
+        elements(x) = results[static_cast<std::size_t>(node(x).numbers[1])];
+    write_home(by.condition());
+    Elements answer = scratch(DType::boolean, {});
+    copy(elements(own.inputs.back()), answer);
+    line(c_text("if (!*(", pointer(answer, "0"), ")) break;"));
+    ++now_;
+  }
   if (rows + by.results() > 0)
     line(c_text("const ptrdiff_t ", row, " = ", by.reversed() ? c_text(by.turns() - 1, " - ", turn) : turn,
                 ';'));

@@ -104,6 +104,9 @@ inline void CWriter::write(int at) {
     case NodeKind::log_softmax:
     case NodeKind::layer_norm:
       return rows(at);
+    case NodeKind::fft:  // refused before
+    case NodeKind::cholesky:
+    case NodeKind::solve:
     case NodeKind::cast:
 #define NAX_NODE(name, ...) case NodeKind::name:
       NAX_ELEMENTWISE_NODES(NAX_NODE)

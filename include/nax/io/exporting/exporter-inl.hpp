@@ -20,6 +20,8 @@ inline void StepWriter::write(const program::Step& step) {
   if (e.parts) return write_expression(e);
   if (const auto* const loop = dynamic_cast<const program::LoopWork*>(step.work.get()))
     return write_loop(*loop);
+  if (const auto* const loop = dynamic_cast<const program::WhileWork*>(step.work.get()))
+    return write_loop(*loop);
   if (!call_) return write_bytes();
   switch (call_->op()) {
 #define NAX_CASE(name, Form) \
@@ -50,9 +52,9 @@ inline void StepWriter::write_bytes() {
     refuse();
 }
 
-inline Graph graph_of_recording(const char* function, System system, LoopNodes loops,
+inline Graph graph_of_recording(const char* function, System system, bool unrolls,
                                 const std::vector<ArrayBase>& arguments, RecordedCall f, bool& has_loops) {
-  program::Recording recording(loops == LoopNodes::unrolled);
+  program::Recording recording(unrolls);
   std::vector<ArrayBase> own;
   for (const ArrayBase& a : arguments) own.push_back(recording.argument(a));
   std::vector<ArrayBase> made = f(own);
@@ -77,17 +79,15 @@ inline Graph graph_of_recording(const char* function, System system, LoopNodes l
   return graph;
 }
 
-NAX_ENGINE Graph graph_of_call(const char* function, System system, LoopNodes loops,
-                               const std::vector<ArrayBase>& arguments, RecordedCall f) {
+NAX_ENGINE Graph graph_of_call(const char* function, System system, const std::vector<ArrayBase>& arguments,
+                               RecordedCall f) {
   bool has_loops = false;
-  if (loops == LoopNodes::whole) {
-    try {
-      return graph_of_recording(function, system, loops, arguments, f, has_loops);
-    } catch (const ValueError&) {
-      if (!has_loops) throw;
-    }
+  try {
+    return graph_of_recording(function, system, false, arguments, f, has_loops);
+  } catch (const ValueError&) {
+    if (!has_loops) throw;
   }
-  return graph_of_recording(function, system, LoopNodes::unrolled, arguments, f, has_loops);
+  return graph_of_recording(function, system, true, arguments, f, has_loops);
 }
 
 }  // namespace io::detail

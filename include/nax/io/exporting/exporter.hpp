@@ -13,19 +13,15 @@ namespace io::detail {
 
 using RecordedCall = FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& arguments)>;
 
-// Whether long loops (lax::scan, fori_loop) are nodes, or all turns are written. Loops whose derivatives are
-// taken are written turn by turn.
-enum class LoopNodes : unsigned char { whole, unrolled };
-
-// Throws ValueError by the function's name, which says which step cannot be written, and DeviceError where f
-// cannot be recorded.
-NAX_ENGINE Graph graph_of_call(const char* function, System system, LoopNodes loops,
-                               const std::vector<ArrayBase>& arguments, RecordedCall f);
+// Long loops (lax::scan, fori_loop, while_loop) are nodes; those whose derivatives are taken are written turn
+// by turn. Throws ValueError by the function's name, which says which step cannot be written, and DeviceError
+// where f cannot be recorded.
+NAX_ENGINE Graph graph_of_call(const char* function, System system, const std::vector<ArrayBase>& arguments,
+                               RecordedCall f);
 
 // Of f, called with an argument, or with a tuple of them.
 template <class F, class... A>
-Graph graph_of(const char* function, System system, LoopNodes loops, const F& f,
-               const std::tuple<A...>& given) {
+Graph graph_of(const char* function, System system, const F& f, const std::tuple<A...>& given) {
   std::vector<ArrayBase> arguments;
   const auto visit = [](auto& tree, const auto& each) {
     tree::for_each(
@@ -39,7 +35,7 @@ Graph graph_of(const char* function, System system, LoopNodes loops, const F& f,
     std::apply([&](auto&... tree) { (visit(tree, each), ...); }, own);
   };
   visit_all([&](ArrayBase& a) { arguments.push_back(a); });
-  return graph_of_call(function, system, loops, arguments, [&](std::vector<ArrayBase>& leaves) {
+  return graph_of_call(function, system, arguments, [&](std::vector<ArrayBase>& leaves) {
     std::size_t at = 0;
     visit_all([&](ArrayBase& a) { a = leaves[at++]; });
     auto out = nax::detail::materialise_tree(nax::detail::call_with(f, own));
@@ -49,8 +45,8 @@ Graph graph_of(const char* function, System system, LoopNodes loops, const F& f,
   });
 }
 template <class F, class A>
-Graph graph_of(const char* function, System system, LoopNodes loops, const F& f, const A& argument) {
-  return graph_of(function, system, loops, f, std::tuple<A>(argument));
+Graph graph_of(const char* function, System system, const F& f, const A& argument) {
+  return graph_of(function, system, f, std::tuple<A>(argument));
 }
 
 }  // namespace io::detail

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <numbers>
 #include <string_view>
+#include <utility>
 
 #include "nax/expr/expressions/debug_nans.hpp"
 #include "nax/formula/symbol.hpp"
@@ -205,7 +207,8 @@ class ExpressionNodes {
 
   int next() {
     const nax::detail::FormulaPart& part = *part_++;
-    if (dtype_kind(part.dtype) == Kind::complex) refuse_("complex numbers");
+    if (dtype_kind(part.dtype) == Kind::complex && graph_.system != System::stablehlo)
+      refuse_("complex numbers");
     if (part.arity == 0) return graph_.cast(arrays_[array_++], computed_in(part.dtype));
     if (part.arity < 0) {
       const int x = graph_.own_constant(number_, part.dtype, {});
@@ -228,6 +231,9 @@ class ExpressionNodes {
       return graph_.elementwise(
           select, {converted(x[0], DType::boolean), graph_.cast(x[1], result), graph_.cast(x[2], result)},
           result);
+    const bool is_complex = std::any_of(
+        x.begin(), x.end(), [&](int one) { return dtype_kind(graph_[one].dtype) == Kind::complex; });
+    if (is_complex || dtype_kind(result) == Kind::complex) return call_complex(name, std::move(x), result);
     DType type = result;
     if (result == DType::boolean) {  // comparisons, and functions of truths
       type = graph_[x[0]].dtype;
@@ -247,6 +253,38 @@ class ExpressionNodes {
                rule && (rule->of_integers || dtype_kind(type) == Kind::floating)) {
       return nodes.write(rule->formula(), x);
     }
+    refuse_(std::string(name) + " of " + std::string(dtype_name(type)));
+    return -1;
+  }
+  int call_complex(std::string_view name, std::vector<int> x, DType result) {
+    DType type = graph_[x[0]].dtype;
+    for (const int one : x) type = promote(type, graph_[one].dtype);
+    if (dtype_kind(result) == Kind::complex) type = promote(type, result);
+    for (int& one : x) one = graph_.cast(one, type);
+    const auto make = [&](NodeKind kind, std::vector<int> of, DType dtype) {
+      return graph_.elementwise(kind, std::move(of), dtype);
+    };
+    const DType part = type == DType::complex128 ? DType::float64 : DType::float32;
+    if (name == "real") return make(NodeKind::real, x, part);
+    if (name == "imag") return make(NodeKind::imag, x, part);
+    if (name == "absolute") return make(NodeKind::absolute, x, part);
+    if (name == "equal") return make(NodeKind::equal, x, DType::boolean);
+    if (name == "not_equal")
+      return make(NodeKind::logical_not, {make(NodeKind::equal, x, DType::boolean)}, DType::boolean);
+    if (name == "conjugate")
+      return make(
+          NodeKind::pair,
+          {make(NodeKind::real, x, part), make(NodeKind::negative, {make(NodeKind::imag, x, part)}, part)},
+          type);
+    if (name == "square") return make(NodeKind::multiply, {x[0], x[0]}, type);
+    if (name == "reciprocal") return make(NodeKind::divide, {graph_.number(1, type), x[0]}, type);
+    static constexpr std::pair<std::string_view, NodeKind> simple[] = {
+        {"add", NodeKind::add},       {"subtract", NodeKind::subtract}, {"multiply", NodeKind::multiply},
+        {"divide", NodeKind::divide}, {"negative", NodeKind::negative}, {"exp", NodeKind::exp},
+        {"log", NodeKind::log},       {"sqrt", NodeKind::sqrt},         {"sin", NodeKind::sin},
+        {"cos", NodeKind::cos},       {"tanh", NodeKind::tanh}};
+    for (const auto& [known, kind] : simple)
+      if (known == name) return make(kind, x, type);
     refuse_(std::string(name) + " of " + std::string(dtype_name(type)));
     return -1;
   }

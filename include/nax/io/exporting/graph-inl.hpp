@@ -91,7 +91,7 @@ NAX_ENGINE int Graph::number(double value, DType dtype) {
     case DType::complex128:
       break;
   }
-  return cast(number(value, DType::float32), dtype);
+  return cast(number(value, dtype == DType::complex128 ? DType::float64 : DType::float32), dtype);
 }
 
 NAX_ENGINE int Graph::cast(int x, DType dtype) {
@@ -163,7 +163,10 @@ NAX_ENGINE std::vector<std::int64_t> Graph::homes() const {
       within[i].insert(other.begin(), other.end());
     }
     if (own.kind == NodeKind::parameter) within[i].insert(own.numbers[0]);
-    if (own.kind == NodeKind::loop) within[i].erase(own.numbers[0]);
+    if (own.kind == NodeKind::loop) {
+      const LoopNumbers by{own.numbers.data()};
+      within[i].erase(by.number()), within[i].erase(by.condition());
+    }
     if (!within[i].empty()) all[i] = *within[i].rbegin();  // inner ones have greater numbers
   }
   return all;

@@ -13,8 +13,8 @@
 // A node is a whole row-major array: its dtype, its shape, the nodes that it is made of, which come before
 // it. There are no strides and no places: operands of steps become nodes by reshape, transpose, slice, expand
 // and take (operands.hpp). Operands of elementwise nodes have the node's shape, or 1 along some of its axes,
-// or lack first axes. Equal nodes are one. C writes every kind of node, ONNX all but some functions,
-// StableHLO neither those nor loops.
+// or lack first axes. Equal nodes are one. C and ONNX write every kind of node but some functions, FFTs
+// and factorisations, StableHLO all but some functions.
 NAX_BEGIN
 namespace io::detail {
 
@@ -63,6 +63,9 @@ namespace io::detail {
   X(hypot, nullptr, nullptr)                           \
   X(fmod, nullptr, nullptr)                            \
   X(copysign, nullptr, nullptr)                        \
+  X(real, nullptr, "stablehlo.real")                   \
+  X(imag, nullptr, "stablehlo.imag")                   \
+  X(pair, nullptr, "stablehlo.complex")                \
   X(logical_and, "And", "stablehlo.and")               \
   X(logical_or, "Or", "stablehlo.or")                  \
   X(logical_xor, "Xor", "stablehlo.xor")               \
@@ -72,35 +75,38 @@ namespace io::detail {
   X(select, "Where", "stablehlo.select") /* of a truth, and two of one dtype */
 
 // Others, with what `numbers` says.
-#define NAX_OTHER_NODES(X)                                                                     \
-  X(argument)                                                                                  \
-  X(constant)                                                                                  \
-  X(cast)                                                                                      \
-  X(reshape)                                                                                   \
-  X(transpose)   /* numbers: which axis of the operand each is */                              \
-  X(slice)       /* first, end and step of each axis */                                        \
-  X(reverse)     /* axes */                                                                    \
-  X(expand)      /* of an operand of as many axes or fewer */                                  \
-  X(concatenate) /* axis */                                                                    \
-  X(matmul)      /* of operands with equal first axes */                                       \
-  X(sum)         /* axes, which stay with extent 1; so of the next three */                    \
-  X(product)                                                                                   \
-  X(max)                                                                                       \
-  X(min)                                                                                       \
-  X(cumsum)  /* axis, is it from the end? */                                                   \
-  X(argmax)  /* axis, which goes; the first of equal ones, as int32 */                         \
-  X(take)    /* of a table and indices in range: table[indices], along the first axis */       \
-  X(scatter) /* of a flat array, flat indices and flat values: these in its places */          \
-  X(scatter_add)                                                                               \
-  X(top)         /* axis, k, are they the greatest?: values in order */                        \
-  X(top_indices) /* their indices, as int64 */                                                 \
-  X(convolve)    /* x (n, spatial..., c) and w (spatial..., c / groups, o); see ConvNumbers */ \
-  X(max_pool)    /* (n, spatial..., c); as ConvNumbers, without groups; the window is last */  \
-  X(softmax)     /* along the last axis */                                                     \
-  X(log_softmax)                                                                               \
-  X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */    \
-  X(parameter)  /* of a loop's body, flat: the loop's number, and which: a carry, or a row */  \
-  X(loop)       /* see LoopNumbers */                                                          \
+#define NAX_OTHER_NODES(X)                                                                                   \
+  X(argument)                                                                                                \
+  X(constant)                                                                                                \
+  X(cast)                                                                                                    \
+  X(reshape)                                                                                                 \
+  X(transpose)   /* numbers: which axis of the operand each is */                                            \
+  X(slice)       /* first, end and step of each axis */                                                      \
+  X(reverse)     /* axes */                                                                                  \
+  X(expand)      /* of an operand of as many axes or fewer */                                                \
+  X(concatenate) /* axis */                                                                                  \
+  X(matmul)      /* of operands with equal first axes */                                                     \
+  X(sum)         /* axes, which stay with extent 1; so of the next three */                                  \
+  X(product)                                                                                                 \
+  X(max)                                                                                                     \
+  X(min)                                                                                                     \
+  X(cumsum)  /* axis, is it from the end? */                                                                 \
+  X(argmax)  /* axis, which goes; the first of equal ones, as int32 */                                       \
+  X(take)    /* of a table and indices in range: table[indices], along the first axis */                     \
+  X(scatter) /* of a flat array, flat indices and flat values: these in its places */                        \
+  X(scatter_add)                                                                                             \
+  X(top)         /* axis, k, are they the greatest?: values in order */                                      \
+  X(top_indices) /* their indices, as int64 */                                                               \
+  X(convolve)    /* x (n, spatial..., c) and w (spatial..., c / groups, o); see ConvNumbers */               \
+  X(max_pool)    /* (n, spatial..., c); as ConvNumbers, without groups; the window is last */                \
+  X(softmax)     /* along the last axis */                                                                   \
+  X(log_softmax)                                                                                             \
+  X(fft)        /* of lines along the last axis; loops::FftKind, is it inverse?, n; inverse ones by 1 / n */ \
+  X(cholesky)   /* of the lower triangles of matrices; the other one is not determined */                    \
+  X(solve)      /* of triangular matrices, and right sides: lower?, is the diagonal 1? */                    \
+  X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */                  \
+  X(parameter)  /* of a loop's body, flat: the loop's number, and which: a carry, or a row */                \
+  X(loop)       /* see LoopNumbers */                                                                        \
   X(part)       /* a result of a loop: which, of the last carries and the arrays of rows */
 
 enum class NodeKind : unsigned char {
@@ -146,12 +152,15 @@ struct ConvNumbers {
 
 // The numbers of a loop. Its inputs are the first carries, arrays whose rows its turns read, and of its body,
 // whose nodes stand before it, the next carries and rows of results. Turns go over rows from the last where
-// it is reversed.
+// it is reversed. A loop of no known turns asks before each: the last input is then the answer, a 0-d truth,
+// of nodes whose parameters are the carries by the condition's own number; it has no rows.
 struct LoopNumbers {
   const std::int64_t* from;
   std::int64_t number() const { return from[0]; }
+  bool asks() const { return from[1] < 0; }
   std::int64_t turns() const { return from[1]; }
-  bool reversed() const { return from[2] != 0; }
+  bool reversed() const { return !asks() && from[2] != 0; }
+  std::int64_t condition() const { return asks() ? from[2] : -1; }
   std::size_t carries() const { return static_cast<std::size_t>(from[3]); }
   std::size_t rows() const { return static_cast<std::size_t>(from[4]); }
   std::size_t results() const { return static_cast<std::size_t>(from[5]); }  // arrays of rows

@@ -48,6 +48,7 @@ class StepWriter {
   void write_expression(const program::StepExpression& e);
   void write_bytes();
   void write_loop(const program::LoopWork& work);
+  void write_loop(const program::WhileWork& work);
 
   // ---- operations
 
@@ -68,6 +69,9 @@ class StepWriter {
   void write(const ops::OneHot&);
   void write(const ops::Convolve&);
   void write(const ops::Rows&);
+  void write(const ops::Fft&);
+  void write(const ops::Factorise&);
+  void write(const ops::Solve&);
   // Operations without nodes.
   template <class Form>
   void write(const Form&) {
@@ -78,6 +82,8 @@ class StepWriter {
 
   static DType reduced_as(DType dtype, std::optional<loops::ReduceKind> kind);
   int reduce(loops::ReduceKind kind, int x, const program::Operand& to);
+  // The lower or upper triangles of matrices, their diagonals times `diagonal`, and zeros elsewhere.
+  int triangle(int x, bool lower, double diagonal);
   template <class Lines>
   static Dims line_shape(const Lines& lines, std::int64_t n);
   template <class Form>

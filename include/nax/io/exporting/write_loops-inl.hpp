@@ -80,5 +80,54 @@ inline void StepWriter::write_loop(const program::LoopWork& work) {
   }
 }
 
+// The condition's steps and the body's become nodes that depend on parameters of their own.
+inline void StepWriter::write_loop(const program::WhileWork& work) {
+  const program::Step& step = *step_;
+  std::vector<const program::EndedBody*> parts;  // condition, body
+  for (const auto& one : recorder_.bodies)
+    if (const auto* const ended = dynamic_cast<const program::EndedBody*>(one.get());
+        ended && ended->work() == &work)
+      parts.push_back(ended);
+  if (parts.size() != 2) refuse();
+  const std::size_t carries = work.carries.size();
+  const std::int64_t loop = graph_.loops++, asked = graph_.loops++;
+  const auto operand_at = [&](int i) -> const program::Operand& {
+    return step.operands[static_cast<std::size_t>(i)];
+  };
+  const auto run = [&](const program::EndedBody& part, std::int64_t number, const auto& dtype_of_result) {
+    StepWriter inner(function_, part.recorder(), graph_);
+    for (std::size_t k = 0; k < carries; ++k)
+      inner.slots_.set_parameter(part.arguments()[k], number, static_cast<std::int64_t>(k));
+    for (const program::Recorder::Capture& c : part.recorder().captures)
+      inner.slots_.capture(c.slot, slots_, c.from);
+    for (const program::Step& one : part.recorder().steps) inner.write(one);
+    std::vector<int> results;
+    for (std::size_t k = 0; k < part.results().size(); ++k)
+      results.push_back(inner.slots_.whole(part.results()[k], dtype_of_result(k)));
+    return results;
+  };
+  Node made{
+      NodeKind::loop, {}, DType::int64, {}, {loop, -1, asked, static_cast<std::int64_t>(carries), 0, 0}};
+  for (std::size_t k = 0; k < carries; ++k) {
+    const std::int64_t n = elements_of(operand_at(work.carries[k].result).shape);
+    made.inputs.push_back(graph_.reshape(slots_.read_whole(operand_at(work.carries[k].initial)), Dims(1, n)));
+  }
+  const auto dtype_of = [&](std::size_t k) { return operand_at(work.carries[k].result).dtype; };
+  for (const int next : run(*parts[1], loop, dtype_of)) made.inputs.push_back(next);
+  int answer = run(*parts[0], asked, [](std::size_t) { return DType::boolean; })[0];
+  if (work.answers > 1) {  // of the examples of a vmap
+    answer = graph_.reduce(NodeKind::max, graph_.cast(answer, DType::int32), {0});
+    answer = truth(NodeKind::less, {number(0, answer), answer});
+  }
+  made.inputs.push_back(graph_.reshape(answer, {}));
+  const int whole = graph_.add(std::move(made));
+  for (std::size_t k = 0; k < carries; ++k) {
+    const program::Operand& to = operand_at(work.carries[k].result);
+    const int part = graph_.add(
+        {NodeKind::part, {whole}, to.dtype, Dims(1, elements_of(to.shape)), {static_cast<std::int64_t>(k)}});
+    slots_.write(to, graph_.reshape(part, to.shape));
+  }
+}
+
 }  // namespace io::detail
 NAX_END

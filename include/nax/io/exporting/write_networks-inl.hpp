@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "nax/io/exporting/step_writer.hpp"
 
@@ -83,6 +84,65 @@ inline void StepWriter::write(const ops::Rows& f) {
     if (operand(results + 1)) give(1, mean(x));
     if (operand(results + 2)) give(2, inverse());
   }
+}
+
+// ---- transforms and factors of matrices
+
+inline void StepWriter::write(const ops::Fft& f) {
+  const loops::FftLines& l = f.lines;
+  if (graph_.system != System::stablehlo || l.middle != 1 || l.conjugate) refuse();
+  const bool inverse = l.inverse || l.kind == loops::FftKind::to_real;
+  const program::Operand& to = *operand(1);
+  const double scale = inverse ? l.scale * static_cast<double>(l.n) : l.scale;
+  int y = graph_.add({NodeKind::fft,
+                      {slots_.read_whole(*operand(0))},
+                      to.dtype,
+                      to.shape,
+                      {static_cast<std::int64_t>(l.kind), inverse, l.n}});
+  if (std::abs(scale - 1) > 1e-15) y = make(NodeKind::multiply, {y, number(scale, y)});
+  put(1, y);
+}
+
+inline int StepWriter::triangle(int x, bool lower, double diagonal) {
+  const Dims shape = graph_[x].shape;
+  const std::int64_t m = shape[shape.size() - 2], n = shape.back();
+  std::vector<char> kept;
+  std::vector<float> factors;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      kept.push_back(lower ? j <= i : j >= i);
+      factors.push_back(i == j ? static_cast<float>(diagonal) : 1);
+    }
+  Dims square(1, m);
+  square.push_back(n);
+  if (diagonal != 1)
+    x = make(NodeKind::multiply,
+             {graph_.cast(graph_.own_constant(factors.data(), DType::float32, square), dtype(x)), x});
+  return make(NodeKind::select, {graph_.own_constant(kept.data(), DType::boolean, square), x, number(0, x)});
+}
+
+inline void StepWriter::write(const ops::Factorise& f) {
+  const loops::Factoring& what = f.what;
+  Dims shape(1, what.batch);
+  shape.push_back(what.m), shape.push_back(what.n);
+  const bool is_cholesky = what.kind == loops::Factorisation::cholesky;
+  if (is_cholesky ? graph_.system != System::stablehlo : what.kind != loops::Factorisation::triangle)
+    refuse();
+  int x = read_as(0, shape);
+  if (is_cholesky) x = graph_.add({NodeKind::cholesky, {x}, f.dtype, shape});
+  x = triangle(x, is_cholesky || what.lower, is_cholesky ? 1 : what.diagonal);
+  put(1, graph_.reshape(x, operand(1)->shape));
+}
+
+inline void StepWriter::write(const ops::Solve& f) {
+  const loops::LinearSystems& s = f.systems;
+  if (graph_.system != System::stablehlo || s.kind == loops::SystemKind::general || !operand(1)) refuse();
+  const int a = slots_.read_whole(*operand(0)), b = slots_.read_whole(*operand(1));
+  Dims shape = s.batches;
+  shape.push_back(s.n), shape.push_back(s.m);
+  const int x = graph_.add(
+      {NodeKind::solve, {a, b}, f.dtype, shape, {loops::is_lower(s.kind), loops::is_unit(s.kind)}});
+  put(2, graph_.reshape(x, operand(2)->shape));
 }
 
 }  // namespace io::detail
