@@ -23,7 +23,7 @@ struct FurtherKernels {
   int reducer_count;
 };
 
-// What the program took; null: none.
+// The level of those that the program took; null: none.
 inline constinit const char* further_kernels = nullptr;
 
 }  // namespace nax_shared
