@@ -22,7 +22,7 @@ __attribute__((target("sse4.2,crc32"))) inline std::array<std::uint32_t, 32> crc
 
 // Three streams at once hide the instruction's latency.
 __attribute__((target("sse4.2,crc32"))) inline std::uint32_t crc32c_by_instruction(const void* data,
-                                                                             std::size_t size) {
+                                                                                   std::size_t size) {
   constexpr std::size_t block = crc32c_block;
   static const std::array<std::uint32_t, 32> shift = crc32c_past_block();
   const auto shifted = [](std::uint64_t crc) {

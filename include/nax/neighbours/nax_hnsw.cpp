@@ -272,7 +272,7 @@ class Hnsw::Graph {
   }
   void fetch(Id id) const {
     const char* const from = base_.getDataByInternalId(id);
-    for (std::size_t i = 0; i < base_.data_size_; i += 64) __builtin_prefetch(from + i);
+    for (std::size_t i = 0; i < base_.data_size_; i += 64) NAX_PREFETCH(from + i);
   }
 
   // Rounding may leave a distance below 0, but for products.
