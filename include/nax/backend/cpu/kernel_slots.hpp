@@ -41,8 +41,7 @@ inline namespace holds_kernels {
 template <class Kernel, class T>
 void provide() {
   auto& slot = kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)];
-  if (!slot.load(std::memory_order_relaxed))
-    slot.store(&Kernel::template run<T>, std::memory_order_release);
+  if (!slot.load(std::memory_order_relaxed)) slot.store(&Kernel::template run<T>, std::memory_order_release);
 }
 }  // namespace holds_kernels
 #endif
