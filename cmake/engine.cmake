@@ -46,6 +46,8 @@ set(NAX_KERNEL_SOURCES kernels reducers products samplers fft factorisations_flo
 # Kernels for levels of x86-64 above the engine's, chosen when a program starts (include/nax/core/further_kernels.hpp): an object
 # for each, in which all names but the function that shows its kernels are local.
 set(NAX_KERNELS_FOR "" CACHE STRING "Levels, x86-64-v3;x86-64-v4, whose kernels the engine brings for processors that have them")
+find_program(NAX_GNU_LD NAMES ld.bfd ld DOC "GNU's linker, which joins the kernels of a level")
+mark_as_advanced(NAX_GNU_LD)
 set(NAX_FURTHER_KERNELS "")  # the objects
 set(NAX_FURTHER_LEVELS "")   # V3, V4
 foreach(level IN LISTS NAX_KERNELS_FOR)
@@ -53,8 +55,11 @@ foreach(level IN LISTS NAX_KERNELS_FOR)
     message(FATAL_ERROR "nax: NAX_KERNELS_FOR: x86-64-v3 and x86-64-v4 are possible, not ${level}")
   elseif(NAX_NATIVE)
     message(FATAL_ERROR "nax: NAX_KERNELS_FOR is for engines that are not compiled for this processor: add NAX_NATIVE=OFF")
-  elseif(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" OR NOT CMAKE_OBJCOPY OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    message(FATAL_ERROR "nax: NAX_KERNELS_FOR needs ELF files of x86-64, ld and objcopy")
+  elseif(NOT CMAKE_EXECUTABLE_FORMAT STREQUAL "ELF" OR NOT CMAKE_OBJCOPY OR NOT NAX_GNU_LD
+         OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    message(FATAL_ERROR "nax: NAX_KERNELS_FOR needs ELF files of x86-64, objcopy and GNU's ld")
+  elseif("${CMAKE_CXX_FLAGS}" MATCHES "-m(arch|cpu|avx|sse|fma|bmi|gfni)")
+    message(FATAL_ERROR "nax: NAX_KERNELS_FOR is for engines of any x86-64: CMAKE_CXX_FLAGS has ${CMAKE_MATCH_0}")
   endif()
   string(REPLACE "x86-64-v" "V" letters ${level})
   list(APPEND NAX_FURTHER_LEVELS ${letters})
@@ -64,10 +69,13 @@ foreach(level IN LISTS NAX_KERNELS_FOR)
     add_library(nax_kernels_${level} OBJECT EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(nax_kernels_${level} PRIVATE nax_headers)
     nax_compile_for_library(nax_kernels_${level})
-    target_compile_options(nax_kernels_${level} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)  # those cannot become local
+    # (Unique variables cannot become local, and objects for link-time optimisation cannot be joined.)
+    target_compile_options(nax_kernels_${level} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> -fno-lto)
+    target_compile_definitions(nax_kernels_${level} PRIVATE NAX_GIVES_KERNELS)
+    set_target_properties(nax_kernels_${level} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/nax_kernels_${level}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:nax_kernels_${level}>
+      COMMAND ${NAX_GNU_LD} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:nax_kernels_${level}>
       COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=nax_kernels_* --keep-global-symbol=_ZN10nax_shared* ${object}
       DEPENDS nax_kernels_${level} $<TARGET_OBJECTS:nax_kernels_${level}>
       COMMENT "Joining the kernels for ${level}" COMMAND_EXPAND_LISTS VERBATIM)
@@ -100,6 +108,9 @@ endfunction()
 
 nax_add_engine(nax_engine)
 if(NAX_FURTHER_KERNELS)
+  if(NOT NAX_HAVE_MACHINE_CODE)
+    message(WARNING "nax: expressions of programs for any x86-64 run by SSE2: Xbyak (libxbyak-dev) was not found")
+  endif()
   nax_sources_of_library(sources take_kernels)
   target_sources(nax_engine PRIVATE ${sources} ${NAX_FURTHER_KERNELS})
   list(TRANSFORM NAX_FURTHER_LEVELS PREPEND NAX_HAVE_KERNELS_)

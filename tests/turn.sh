@@ -37,6 +37,7 @@ if [[ $preset == arm ]]; then
   has_command qemu-aarch64 || has_command qemu-aarch64-static || missing=qemu-user
 fi
 if [[ $preset == zig ]] && ! python3 -m ziglang version >/dev/null 2>&1; then missing="ziglang (by pip)"; fi
+if [[ $preset == zig && ! ( -e /usr/include/eigen3 && -e /usr/include/zlib.h ) ]]; then missing="Eigen or zlib in /usr/include"; fi
 if [[ $preset == libcxx ]] && ! echo '#include <version>' | clang++ -stdlib=libc++ -x c++ -E - >/dev/null 2>&1; then missing=libc++-dev; fi
 if [[ ( $preset == arm || $preset == libcxx ) && ! -e /usr/src/googletest/CMakeLists.txt ]]; then missing=libgtest-dev; fi
 if [[ $preset == portable && $(uname -m) != x86_64 ]]; then missing="a processor of x86-64"; fi
@@ -59,6 +60,7 @@ cmake --preset "$preset"
 # A program of GoogleTest has a test of this name until it is built.
 mapfile -t programs < <(ctest --preset "$preset" -N | sed -n 's/.*: \([a-z]*\.\)\?\(.*\)_NOT_BUILT.*/\2/p' | sort -u)
 if [[ $preset == headers ]]; then programs=(headers_test "${programs[@]}"); fi
+if [[ $preset == portable ]]; then programs=(portable_test "${programs[@]}"); fi
 count=${#programs[@]}
 if ((count == 0)); then
   echo "turn: $preset: every program is built; run ctest --preset $preset"

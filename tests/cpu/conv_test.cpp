@@ -142,6 +142,13 @@ TEST(ConvByWinograd, LargeNumbersThatDoNotOverflowTapByTap) {
   nax::cpu::conv_forward(s, x.data(), w.data(), y.data());
   EXPECT_EQ(y, x);
 }
+TEST(ConvByWinograd, GradientsOfTapsThatDoNotOverflowTapByTap) {
+  const ConvGeometry s = plane(1, 16, 16, 16, 16);
+  Numbers x(16 * 16 * 16, 0), g(16 * 16 * 16, 0), of_w(9 * 16 * 16);
+  x[(5 * 16 + 5) * 16] = 1e38f, g[(4 * 16 + 4) * 16] = 2;
+  nax::cpu::conv_weights(s, x.data(), g.data(), of_w.data(), false);
+  for (std::size_t i = 0; i < of_w.size(); ++i) EXPECT_EQ(of_w[i], i == 8 * 16 * 16 ? 2e38f : 0);
+}
 // Beside sums of double, in units of the largest result; tap by tap errors are half as large.
 TEST(ConvByWinograd, IsAsExactAsFloatsAre) {
   const ConvGeometry s = plane(2, 64, 32, 15, 16);

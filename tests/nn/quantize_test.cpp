@@ -52,7 +52,7 @@ F reference(const F& x, const F& w) {
     for (const Line& column : columns) {
       std::int64_t sum = 0;
       for (std::size_t l = 0; l < row.codes.size(); ++l) sum += row.codes[l] * column.codes[l];
-      y.push_back(static_cast<float>(sum) * column.scale * row.scale);
+      y.push_back(static_cast<float>(sum) * (column.scale * row.scale));
     }
   return array(y).reshape({x.shape(0), w.shape(1)});
 }
@@ -363,6 +363,9 @@ TEST(Quantize, EmbeddingsAttendByInt8WhereAsked) {
   EXPECT_LT(noise(table.attend(x), want), 4e-4);
   expect_same(table.attend(x), reference(x, F(table.table.T())));
   expect_same(table(Array<int>{3, 4}), table.table(slice(3, 5)));
+  const F g = draw(2, {5, 70});
+  const auto attended = [&](const F& z) { return sum(table.attend(z) * g); };
+  EXPECT_TRUE(allclose(grad(attended)(x), F(matmul(g, table.table)), {.rtol = 1e-5, .atol = 1e-5}));
 }
 TEST(Quantize, WrappersThatMakeWeightsStayFloats) {
   auto normed = nn::WeightNorm<Layer>::make(layer(12, 9));
@@ -375,6 +378,17 @@ TEST(Quantize, WrappersThatMakeWeightsStayFloats) {
   const auto slope = grad([&](const nn::LoRA<float>& m) { return sum(square(m(x))); })(lora);
   EXPECT_EQ(max(abs(slope.base.w)).item(), 0);
   EXPECT_GT(max(abs(slope.b)).item(), 0);
+  EXPECT_TRUE(allclose(lora.merged()(x), want, {.rtol = 1e-4, .atol = 1e-4}));
+  nn::quantize(lora, {.keep_weights = false});
+  EXPECT_NE(refusal([&] { lora.merged(); }).find("merged"), std::string::npos);
+}
+TEST(Quantize, LeavesTheModelAsItWasWhereItThrows) {
+  std::vector<Layer> layers = {layer(12, 9), layer(9, 4)};
+  const F x = draw(2, {4, 12}), want = layers[0](x);
+  layers[1].w = F(layers[1].w + infinity);
+  EXPECT_NE(refusal([&] { nn::quantize(layers, {.keep_weights = false}); }).find("NaN or an infinity"),
+            std::string::npos);
+  expect_same(layers[0](x), want);
 }
 TEST(Quantize, ExportersRefuseByName) {
   const Layer made = quantized(layer(12, 9));

@@ -1,4 +1,5 @@
-// Shows the kernels of an object of further instructions (further_kernels.hpp) to a library of fewer.
+// Shows the kernels of an object of further instructions (further_kernels.hpp) to a library of fewer. All
+// sources of the object define NAX_GIVES_KERNELS.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"

@@ -1,7 +1,12 @@
 // Fills the slots of a library for any x86-64 with the kernels that the processor is best served by
 // (further_kernels.hpp), before main. NAX_ISA, baseline, x86-64-v3 or x86-64-v4, is the most that it takes.
 #define NAX_COMPILED_LIBRARY
+#include <cpuid.h>
+
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/core/further_kernels.hpp"
@@ -13,10 +18,13 @@ NAX_BEGIN
 namespace cpu {
 namespace {
 
-// Every processor with these has the rest of its level. They are asked for one by one: __builtin_cpu_supports
-// takes literals, and not every compiler the names of levels.
+// __builtin_cpu_supports takes literals, and not every compiler the names of levels or of all instructions.
 bool has_v3() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+  unsigned a = 0, b = 0, first = 0, extended = 0, d = 0;
+  constexpr unsigned movbe = 1u << 22, f16c = 1u << 29, lzcnt = 1u << 5;
+  return __get_cpuid(1, &a, &b, &first, &d) && (first & movbe) && (first & f16c) &&
+         __get_cpuid(0x8000'0001, &a, &b, &extended, &d) && (extended & lzcnt) &&
+         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
          __builtin_cpu_supports("bmi2");
 }
 bool has_v4() {
@@ -25,8 +33,9 @@ bool has_v4() {
          __builtin_cpu_supports("avx512vl");
 }
 
-[[noreturn]] void throw_other_version() {
-  raise<Error>({"nax: kernels of further instructions are of another version"});
+[[noreturn]] void end_of_other_version() {
+  std::fputs("nax: the library's kernels of further instructions are of another version\n", stderr);
+  std::_Exit(2);
 }
 
 void take(const nax_shared::FurtherKernels& from) {
@@ -34,7 +43,7 @@ void take(const nax_shared::FurtherKernels& from) {
   lists::kernels([&]<class Kernel, class T>() {
     if (kernel == from.kernels + from.kernel_count || kernel->dtype != static_cast<int>(dtype_of<T>) ||
         std::strcmp(kernel->name, Kernel::name) != 0)
-      throw_other_version();
+      end_of_other_version();
     if (kernel->function)
       kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)].store(
           reinterpret_cast<typename Kernel::Function*>(kernel->function), std::memory_order_release);
@@ -52,10 +61,13 @@ void take(const nax_shared::FurtherKernels& from) {
 bool take_further_kernels();
 bool take_further_kernels() {
   __builtin_cpu_init();
+  nax_shared::further_host = {HostAllocator::allocate, HostAllocator::deallocate, [] { num_threads(); }};
   const char* const text = std::getenv("NAX_ISA");
   const std::string most = text && *text ? text : "x86-64-v4";
-  if (most != "baseline" && most != "x86-64-v3" && most != "x86-64-v4")
-    raise<ValueError>({"NAX_ISA: baseline, x86-64-v3 or x86-64-v4 expected, not '", most, "'"});
+  if (most != "baseline" && most != "x86-64-v3" && most != "x86-64-v4") {
+    std::fprintf(stderr, "nax: NAX_ISA: baseline, x86-64-v3 or x86-64-v4 expected, not '%s'\n", text);
+    std::_Exit(2);  // before main there is nobody to catch an exception
+  }
 #if defined(NAX_HAVE_KERNELS_V4)
   if (most == "x86-64-v4" && has_v4()) {
     take(nax_kernels_x86_v4());

@@ -1,9 +1,14 @@
 #pragma once
 
-// Kernels of other instructions, chosen when the program starts: a library for any x86-64 brings objects with
-// the kernels of x86-64-v3 and x86-64-v4 (CMake's NAX_KERNELS_FOR), and takes those of the best that the
-// processor has. Each object shows one function, nax_kernels_x86_v3 or _v4; all other names in it are its
-// own, so that the linker gives none of its code to files of fewer instructions.
+#include <cstddef>
+
+// Kernels of further instructions. A library for any x86-64 brings objects with the kernels of x86-64-v3 and
+// x86-64-v4 (CMake's NAX_KERNELS_FOR). When a program starts, it takes those of the best level that the
+// processor has.
+//
+// Each object shows one function, nax_kernels_x86_v3 or _v4. All other names in it are local, so that the
+// linker gives none of its code to files of fewer instructions. Its kernels allocate memory and decide the
+// number of threads by functions of the library: limits, statistics and errors are those of the program.
 namespace nax_shared {
 
 struct FurtherKernel {
@@ -22,6 +27,14 @@ struct FurtherKernels {
   const FurtherReducer* reducers;
   int reducer_count;
 };
+
+// What kernels of an object call; set before the first is called.
+struct FurtherHost {
+  void* (*allocate)(std::size_t bytes);
+  void (*deallocate)(void* pointer, std::size_t bytes) noexcept;
+  void (*decide_threads)();
+};
+inline constinit FurtherHost further_host = {};
 
 // The level of those that the program took; null: none.
 inline constinit const char* further_kernels = nullptr;

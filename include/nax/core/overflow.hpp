@@ -14,6 +14,7 @@ namespace detail {
 // Whether the sum does not fit; its low bits go to `sum`.
 template <std::integral T>
 bool add_overflows(T a, std::type_identity_t<T> b, T& sum) {
+  static_assert(sizeof(T) == 8);
 #if defined(NAX_MSVC)
   sum = static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   if constexpr (std::is_signed_v<T>)
@@ -27,6 +28,7 @@ bool add_overflows(T a, std::type_identity_t<T> b, T& sum) {
 // Whether the product does not fit; its low bits go to `product`.
 template <std::integral T>
 bool multiply_overflows(T a, std::type_identity_t<T> b, T& product) {
+  static_assert(sizeof(T) == 8);
 #if defined(NAX_MSVC)
   product = static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   if constexpr (std::is_signed_v<T>)

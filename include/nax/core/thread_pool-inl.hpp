@@ -123,9 +123,10 @@ NAX_ENGINE auto Pool::make() -> Pool* {
 
 // Once, where a program lacks the instructions that would make it several times faster.
 NAX_ENGINE void warn_of_instructions() {
-#if defined(__x86_64__) && !defined(__AVX2__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(__CUDACC__) && !defined(NAX_GIVES_KERNELS)
   const char* const text = std::getenv("NAX_WARN_INSTRUCTIONS");
-  if (!nax_shared::further_kernels && __builtin_cpu_supports("avx2") && !(text && std::string(text) == "0"))
+  if (!nax_shared::further_host.allocate && __builtin_cpu_supports("avx2") &&
+      !(text && std::string(text) == "0"))
     std::fputs(
         "nax: this program is compiled for SSE2 alone, and the processor has AVX2: compile with "
         "-march=native "
@@ -136,6 +137,9 @@ NAX_ENGINE void warn_of_instructions() {
 
 NAX_ENGINE Pool::Pool() {
   warn_of_instructions();
+#if defined(NAX_GIVES_KERNELS)
+  nax_shared::further_host.decide_threads();
+#endif
   if (threads() > 0) return;  // decided by a namespace of other instructions
   int count = 0;
   if (const char* text = std::getenv("NAX_NUM_THREADS"); text && *text) {

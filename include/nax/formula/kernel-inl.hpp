@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "nax/core/os/os.hpp"
 #include "nax/core/small_vector.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"
@@ -46,7 +47,15 @@ NAX_ENGINE Machine machine() {
   return chosen;
 }
 
-NAX_ENGINE bool has_machine_code() { return machine() != Machine::none; }
+NAX_ENGINE bool has_machine_code() {
+  static const bool has = [] {
+    if (machine() == Machine::none) return false;
+    void* const tried = nax::detail::os::make_code("", 1);  // some systems refuse it
+    if (tried) nax::detail::os::free_code(tried, 1);
+    return tried != nullptr;
+  }();
+  return has;
+}
 
 NAX_ENGINE Kernel::Kernel(const Formula& f) : Kernel(f, formula::machine()) {}
 NAX_ENGINE Kernel::Kernel(const Formula& f, Machine machine)

@@ -58,6 +58,7 @@ inline constinit const CodeMaker* code_maker = nullptr;
 
 // The machine of kernels that are not told one: the best of the processor, none with NAX_JIT=0.
 NAX_ENGINE Machine machine();
+// Whether there is one, and the system lets it make code.
 NAX_ENGINE bool has_machine_code();
 
 class Kernel {

@@ -9,12 +9,14 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE std::shared_ptr<const Int8Packing> Int8Packing::make(const ArrayBase& floats,
-                                                                const ArrayBase& source, bool released) {
+                                                                const ArrayBase& source, bool released,
+                                                                bool turned) {
   const Layout& layout = layout_of(floats);
   auto made = std::make_shared<Int8Packing>();
   made->k = layout.shape[0], made->n = layout.shape[1];
   made->source = constant(source);
   made->released = released;
+  made->turned = turned;
   const cpu::Int8Weights sizes{made->k, made->n};
   const auto array = [](DType dtype, std::int64_t count) {
     Frame frame;

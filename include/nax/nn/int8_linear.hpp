@@ -24,7 +24,7 @@ class Int8Packing {
  public:
   // Of floats (k, n); `source`: the module's array. Throws ValueError where an element is not finite.
   NAX_ENGINE static std::shared_ptr<const Int8Packing> make(const ArrayBase& floats, const ArrayBase& source,
-                                                            bool released);
+                                                            bool released, bool turned);
   cpu::Int8Weights weights() const {
     const auto at = [](const ArrayBase& a) { return static_cast<const void*>(raw_data(a)); };
     return {k, n, static_cast<const std::int8_t*>(at(codes)), static_cast<const float*>(at(scales)),
@@ -46,6 +46,7 @@ class Int8Packing {
   std::int64_t k = 0, n = 0;
   ArrayBase source, codes, scales, offsets;
   bool released = false;  // the source has no elements but NaN
+  bool turned = false;    // the source is (n, k)
 };
 using Int8Ref = std::shared_ptr<const Int8Packing>;
 
@@ -86,9 +87,9 @@ NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x, con
 inline Array<float> recorded_int8_linear(Array<float> z, const Int8Ref& packing, const Array<float>& x) {
   const auto floats = [packing] {
     const ArrayBase& w = packing->source;
-    return packing->released || w.dtype() != DType::float32
-               ? typed<float>(packing->floats())
-               : Array<float>(typed<float>(w).reshape({packing->k, packing->n}));
+    if (packing->released || w.dtype() != DType::float32) return typed<float>(packing->floats());
+    const Array<float>& table = typed<float>(w);
+    return packing->turned ? Array<float>(table.T()) : Array<float>(table.reshape({packing->k, packing->n}));
   };
   return record(std::move(z),
                 wrt(

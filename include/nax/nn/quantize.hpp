@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "nax/nn/modules.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
@@ -24,7 +26,11 @@ namespace detail {
 class Quantizer {
  public:
   explicit Quantizer(const nn::QuantizeOptions& options) : options_(options) {}
-  bool found() const { return found_; }
+  // Gives the modules what was made for them, if anything was.
+  bool finish() {
+    for (const auto& one : work_) one();
+    return found_ || !work_.empty();
+  }
 
   template <class M>
   void visit(M& m) {
@@ -90,14 +96,16 @@ class Quantizer {
           inner == 0 ? Array<float>(floats.T()) : Array<float>(floats.reshape({k, w.size() / k}));
       const Array<T> nan(static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
       const Array<T> source = release ? Array<T>(broadcast_to(nan, w.shape())) : w;
-      to = Int8Packing::make(matrix, source, release);
-      w = source;
-      found_ = true;
+      work_.push_back([&to, &w, source, made = Int8Packing::make(matrix, source, release, inner == 0)] {
+        to = made;
+        w = source;
+      });
     }
   }
 
   const nn::QuantizeOptions options_;
-  bool found_ = false;
+  bool found_ = false;  // a module that is quantised already
+  std::vector<std::function<void()>> work_;
 };
 
 }  // namespace detail
@@ -109,12 +117,12 @@ namespace nn {
 // their types; layers that are not of float, half or bfloat16 stay as they are. A layer computes by its
 // floats where these are another array than they were here, are differentiated or mapped over. The derivative
 // with respect to x is the floats'. Throws ValueError where the model has no such layer or weights are not
-// finite, and DeviceError for weights on a GPU.
+// finite, and DeviceError for weights on a GPU; the model then is as it was.
 template <class Model>
 void quantize(Model& model, const QuantizeOptions& options = {}) {
   nax::detail::Quantizer quantizer(options);
   quantizer.visit(model);
-  if (!quantizer.found()) throw ValueError("quantize: the model has no linear layer that can be quantised");
+  if (!quantizer.finish()) throw ValueError("quantize: the model has no linear layer that can be quantised");
 }
 
 }  // namespace nn

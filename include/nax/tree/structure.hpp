@@ -47,16 +47,17 @@ void describe(const T& t, Description& d);
 
 template <class Tuple, std::size_t... I>
 void describe_children(const Tuple& children, std::index_sequence<I...>, Description& d) {
-  const auto one = [&]<class Child>(const Child& child, bool first) {
+  bool first = true;
+  [[maybe_unused]] const auto one = [&]<class Child>(const Child& child) {
     if constexpr (Marked<Child>) {
       if (const std::uint64_t mark = tree_mark(child); mark != 0)
         d.statics.emplace_back(Static<std::uint64_t>(mark));
     } else {
-      d.text += first ? "" : ", ";
+      d.text += std::exchange(first, false) ? "" : ", ";
       describe(child, d);
     }
   };
-  (one(std::get<I>(children), I == 0), ...);
+  (one(std::get<I>(children)), ...);
 }
 
 template <class T>

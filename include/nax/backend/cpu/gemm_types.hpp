@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "nax/core/allocator.hpp"
+#include "nax/core/further_kernels.hpp"
 
 NAX_BEGIN
 namespace cpu {
@@ -24,15 +25,23 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(std::int64_t count)
-      : bytes_(static_cast<std::size_t>(count) * sizeof(T)),
-        data_(static_cast<T*>(HostAllocator::allocate(bytes_))) {}
-  ~Scratch() { HostAllocator::deallocate(data_, bytes_); }
+      : bytes_(static_cast<std::size_t>(count) * sizeof(T)), data_(static_cast<T*>(allocate(bytes_))) {}
+  ~Scratch() { deallocate(data_, bytes_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   T* data() const { return data_; }
   T& operator[](std::int64_t i) const { return data_[i]; }
 
  private:
+#if defined(NAX_GIVES_KERNELS)  // by the library that took them
+  static void* allocate(std::size_t bytes) { return nax_shared::further_host.allocate(bytes); }
+  static void deallocate(void* data, std::size_t bytes) noexcept {
+    nax_shared::further_host.deallocate(data, bytes);
+  }
+#else
+  static void* allocate(std::size_t bytes) { return HostAllocator::allocate(bytes); }
+  static void deallocate(void* data, std::size_t bytes) noexcept { HostAllocator::deallocate(data, bytes); }
+#endif
   std::size_t bytes_;
   T* data_;
 };

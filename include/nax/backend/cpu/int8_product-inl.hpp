@@ -356,7 +356,7 @@ void finish(const float* sums, const float* scales, float scale, const float* bi
   for (std::int64_t j = 0; j < count; j += P::size) {
     const std::int64_t some = std::min<std::int64_t>(P::size, count - j);
     const bool all = some == P::size;
-    P value = P::load(sums + j) * P::load(scales + j) * P(scale);
+    P value = P::load(sums + j) * (P::load(scales + j) * P(scale));
     if (bias) value = value + (all ? P::load(bias + j) : P::load(bias + j, some));
     if constexpr (!std::is_void_v<Rule>) value = Rule::value(value);
     all ? value.store(y + j) : value.store(y + j, some);

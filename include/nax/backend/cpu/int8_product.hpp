@@ -31,8 +31,8 @@ struct Int8Weights {
   constexpr std::int64_t steps() const { return (k + 3) / 4 * 4; }
 };
 
-// The most products of codes that an integer of 32 bits adds up.
-inline constexpr std::int64_t most_int8_steps = 0x7fff'ffff / (127 * 127);
+// The most products of codes that an integer of 32 bits adds up, those with 128 included.
+inline constexpr std::int64_t most_int8_steps = 0x7fff'ffff / (128 * 127);
 
 inline namespace NAX_SIMD_ABI {
 

@@ -13,7 +13,7 @@
 // operations call it through a slot per dtype, and so need no type of C++. A public function, which knows its
 // element type, fills the slot of that type first: provide<Kernel, T>(). A program that is headers only thus
 // compiles the kernels of its own types; nax::compiled holds all of them. Where the engine brings kernels for
-// the processor that it runs on, slots are full before main (compiled/further_kernels.hpp).
+// the processor that it runs on, slots are full before main (core/further_kernels.hpp).
 NAX_BEGIN
 namespace cpu {
 

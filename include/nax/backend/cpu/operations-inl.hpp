@@ -119,8 +119,8 @@ class HostOperations final : public backend::Operations {
     cpu::reduce(nullptr, nullptr, f.shape, operands, 1, size, reducer);
   }
   void run(const ops::Matmul& f, const ops::Call& c) const {
-    kernel_for<MatmulKernel>(f.dtype)(f.product, f.axes.data(), static_cast<int>(f.axes.size()), c.in(0),
-                                      c.in(1), c.out(2), f.accumulate);
+    multiply_matrices(f.dtype, f.product, f.axes.data(), static_cast<int>(f.axes.size()), c.in(0), c.in(1),
+                      c.out(2), f.accumulate);
   }
 
   void run(const ops::Gather& f, const ops::Call& c) const {

@@ -83,5 +83,20 @@ class MatmulKernel {
   }
 };
 
+// Calls the dtype's kernel, and notes it in a profile where the kernel cannot (core/further_kernels.hpp).
+inline void multiply_matrices(DType dtype, const loops::Product& p, const loops::BatchAxis* axes, int count,
+                              const void* a, const void* b, void* c, bool accumulate) {
+  const auto kernel = kernel_for<MatmulKernel>(dtype);
+  if (!nax_shared::further_kernels) [[likely]]
+    return kernel(p, axes, count, a, b, c, accumulate);
+  const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "matmul");
+  if (span.event()) {
+    std::int64_t m = p.m;
+    for (int axis = 0; axis < count; ++axis) m *= axes[axis].extent;
+    describe_product(*span.event(), m, p.n, p.k, dtype_size(dtype));
+  }
+  kernel(p, axes, count, a, b, c, accumulate);
+}
+
 }  // namespace cpu
 NAX_END

@@ -162,18 +162,19 @@ void transform_weights(const T* w, std::int64_t size, T* to) {
   });
 }
 
+// Whether all are finite, and so small that sums of sixteen are.
 template <class T>
-bool all_finite(const T* x, std::int64_t size) {
-  std::atomic<bool> finite{true};
+bool all_summable(const T* x, std::int64_t size) {
+  std::atomic<bool> good{true};
   parallel_for(size, 1 << 14, [&](std::int64_t begin, std::int64_t end) {
     simd::Packet<T> nothing(T(0));
     for_packets<T>(end - begin, [&](const auto& load, const auto&, std::int64_t i) {
-      const simd::Packet<T> value = load(x + begin + i);
+      const simd::Packet<T> value = simd::Packet<T>(T(16)) * load(x + begin + i);
       nothing = nothing + (value - value);
     });
-    if (simd::reduce_add(nothing) != T(0)) finite.store(false, std::memory_order_relaxed);
+    if (simd::reduce_add(nothing) != T(0)) good.store(false, std::memory_order_relaxed);
   });
-  return finite;
+  return good;
 }
 
 // w = G' u G, or added to w.
@@ -216,12 +217,13 @@ std::int64_t block_of_tiles(const Tiles& tiles, std::int64_t bytes) {
 template <class T>
 bool suits(const ConvGeometry& s) {
   if constexpr (simd::has_packet<T>) {
-    constexpr std::int64_t least_channels = 16, least_tiles = 32;
+    constexpr std::int64_t least_channels = 16, least_tiles = 32, most_pairs = 1 << 20;
     bool plain = s.groups == 1 && s.kernel[0] == 1 && s.kernel[1] == 3 && s.kernel[2] == 3 && s.low[0] == 0 &&
                  s.in[0] == s.out[0];
     for (int axis = 0; axis < 3; ++axis)
       plain = plain && s.stride[axis] == 1 && s.lhs[axis] == 1 && s.rhs[axis] == 1;
-    return plain && s.c >= least_channels && s.o >= least_channels && Tiles(s).count >= least_tiles;
+    return plain && s.c >= least_channels && s.o >= least_channels && s.c * s.o <= most_pairs &&
+           Tiles(s).count >= least_tiles;
   } else {
     return false;
   }
@@ -241,27 +243,39 @@ bool forward(const ConvGeometry& s, const T* x, const T* w, T* y) {
   std::fill_n(zeros.data(), s.c, T(0));
   transform_weights(w, s.c * s.o, taps.data());
   const std::int64_t block = block_of_tiles<T>(tiles, std::int64_t{1} << 20);
+  const std::int64_t blocks = divide_up(tiles.count, block), grain = 1 + (1 << 12) / (s.c + s.o);
   std::atomic<bool> finite{true};
-  parallel_for(divide_up(tiles.count, block), 1, [&](std::int64_t begin, std::int64_t end) {
-    const Scratch<T> pieces(16 * block * s.c), products(16 * block * s.o), outside(s.o);
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    const Scratch<T> pieces(16 * block * s.c), products(16 * block * s.o);
     for (std::int64_t first = begin * block; first < std::min(end * block, tiles.count); first += block) {
       const std::int64_t here = std::min(block, tiles.count - first);
-      const T* d[16];
-      for (std::int64_t t = 0; t < here; ++t) {
-        tiles.seen<T>(x, first + t, zeros.data(), d);
-        transform_piece(d, s.c, pieces.data() + t * s.c, here * s.c);
-      }
+      parallel_for(here, grain, [&](std::int64_t from, std::int64_t to) {
+        const T* d[16];
+        for (std::int64_t t = from; t < to; ++t) {
+          tiles.seen<T>(x, first + t, zeros.data(), d);
+          transform_piece(d, s.c, pieces.data() + t * s.c, here * s.c);
+        }
+      });
       gemm_batched<T>(16, here, s.o, s.c, pieces.data(), here * s.c, s.c, 1, taps.data(), s.c * s.o, s.o, 1,
                       products.data(), here * s.o, s.o, 1, false);
-      bool good = true;
-      T* to[4];
-      for (std::int64_t t = 0; t < here; ++t) {
-        tiles.made(y, first + t, outside.data(), to);
-        good &= finish_tile(products.data() + t * s.o, here * s.o, s.o, to);
-      }
-      if (!good) return finite.store(false, std::memory_order_relaxed);
+      parallel_for(here, grain, [&](std::int64_t from, std::int64_t to) {
+        const Scratch<T> outside(s.o);
+        bool good = true;
+        T* made[4];
+        for (std::int64_t t = from; t < to; ++t) {
+          tiles.made(y, first + t, outside.data(), made);
+          good &= finish_tile(products.data() + t * s.o, here * s.o, s.o, made);
+        }
+        if (!good) finite.store(false, std::memory_order_relaxed);
+      });
+      if (!finite.load(std::memory_order_relaxed)) return;
     }
-  });
+  };
+  // Threads share the blocks, or each block where there are fewer of them.
+  if (blocks < available_threads())
+    run(0, blocks);
+  else
+    parallel_for(blocks, 1, run);
   return finite;
 }
 
@@ -287,7 +301,7 @@ bool weights(const ConvGeometry& s, const T* x, const T* g, T* w, bool accumulat
     gemm_batched<T>(16, s.c, s.o, here, pieces.data(), here * s.c, 1, s.c, cotangents.data(), here * s.o, s.o,
                     1, sums.data(), size, s.o, 1, first > 0);
   }
-  if (!all_finite(sums.data(), 16 * size)) return false;
+  if (!all_summable(sums.data(), 16 * size)) return false;
   finish_weights(sums.data(), size, w, accumulate);
   return true;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/expr/evaluation/formula_kernels.hpp"
 
 NAX_BEGIN
@@ -43,6 +44,16 @@ struct FormulaVariant {
   }
 };
 
+// Held while a variant is made; free in a child of fork().
+inline std::mutex& variants_mutex() {
+  static std::mutex& mutex = *[] {
+    at_fork([] { variants_mutex().lock(); }, [] { variants_mutex().unlock(); },
+            [] { variants_mutex().unlock(); });
+    return new std::mutex;
+  }();
+  return mutex;
+}
+
 // The variant of a key. `make` gives its formula; one of too many is made for this call alone.
 template <class Make>
 class VariantOf {
@@ -69,8 +80,7 @@ class VariantOf {
     std::vector<std::uint64_t> known = known_numbers(*slot.symbols, constants);
     variant_ = find(slot, key, known);
     if (variant_) return;
-    static std::mutex& mutex = *new std::mutex;
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(variants_mutex());
     variant_ = find(slot, key, known);
     if (variant_) return;
     int count = 0;

@@ -87,8 +87,12 @@ struct LoRA {
   Array<T> operator()(const Array<T>& x) const {
     return stop_gradient(base)(x) + matmul(matmul(x, a), b) * scale();
   }
-  // One linear layer that computes the same.
-  Linear<T> merged() const { return {Array<T>(base.w + matmul(a, b) * scale()), base.b}; }
+  // One linear layer that computes the same. Throws ValueError where quantize released the floats.
+  Linear<T> merged() const {
+    if (const auto& packing = base.int8[0]; packing && packing->released && packing->made_of(base.w))
+      throw ValueError("merged: the float weights were released by quantize");
+    return {Array<T>(base.w + matmul(a, b) * scale()), base.b};
+  }
 
  private:
   T scale() const { return static_cast<T>(*alpha / static_cast<double>(a.shape(1))); }

@@ -173,8 +173,7 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
     else if (is_few && dtype == DType::float64)
       multiply_few<double>(p, a, b, result);
     else
-      cpu::kernel_for<cpu::MatmulKernel>(dtype)(p, nullptr, 0, raw_data(a), raw_data(b), raw_data(result),
-                                                false);
+      cpu::multiply_matrices(dtype, p, nullptr, 0, raw_data(a), raw_data(b), raw_data(result), false);
     return result;
   }
   ContractionPlan plan = contraction_plan(la, lb, target);
