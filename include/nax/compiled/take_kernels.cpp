@@ -66,7 +66,7 @@ bool take_further_kernels() {
   const std::string most = text && *text ? text : "x86-64-v4";
   if (most != "baseline" && most != "x86-64-v3" && most != "x86-64-v4") {
     std::fprintf(stderr, "nax: NAX_ISA: baseline, x86-64-v3 or x86-64-v4 expected, not '%s'\n", text);
-    std::_Exit(2);  // before main there is nobody to catch an exception
+    std::_Exit(2);  // an exception before main would not be caught
   }
 #if defined(NAX_HAVE_KERNELS_V4)
   if (most == "x86-64-v4" && has_v4()) {

@@ -28,7 +28,7 @@ struct FurtherKernels {
   int reducer_count;
 };
 
-// What kernels of an object call; set before the first is called.
+// Functions that kernels of an object call; set before the first of them is called.
 struct FurtherHost {
   void* (*allocate)(std::size_t bytes);
   void (*deallocate)(void* pointer, std::size_t bytes) noexcept;
