@@ -96,6 +96,22 @@ TYPED_TEST(AttentionOnGpu, WeighsAllKeysAlikeWhereNoneIsVisible) {
   });
 }
 
+// Additive masks of the least number: rows all of it weigh their keys alike; of half it is no great number.
+TYPED_TEST(AttentionOnGpu, WeighsKeysOfTheLeastBiasAlike) {
+  using T = TypeParam;
+  using Options = nn::AttentionOptions<T>;
+  const Sizes s = sizes[0];
+  const T lowest = std::numeric_limits<T>::lowest();
+  const auto hidden = [&](T least, int first, auto put) {
+    const Array<int> row = arange<int>(150).reshape({1, 1, 150, 1}), key = arange<int>(141);
+    return put(Array<T>(where(logical_or(row < first, key % 3 == 1), least, static_cast<T>(0.5f))));
+  };
+  this->expect_the_hosts(s, [&](auto put) { return Options{.bias = hidden(lowest, 75, put)}; });
+  const T least = std::is_same_v<T, nax::half> ? lowest : static_cast<T>(-2e38f);
+  this->expect_the_hosts(
+      s, [&](auto put) { return Options{.bias = hidden(least, 75, put), .is_causal = true}; });
+}
+
 TYPED_TEST(AttentionOnGpu, KeepsNans) {
   using A = Array<TypeParam>;
   expect_same(
