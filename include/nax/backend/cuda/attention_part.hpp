@@ -95,7 +95,7 @@ struct AttentionBody {
     return seen ? finite(x, least_seen) : least_logit;
   }
 
-  // Where query t has its number, in arrays of (batch, queries, heads).
+  // Where query t has its number, in arrays of (batch, queries, heads); `logarithms` have two.
   constexpr std::int64_t number_at(const AttentionPart<T>& p, int t) const {
     return (p.batch * f.queries + t) * f.heads + p.head;
   }
