@@ -72,6 +72,24 @@ void add_loops(Folder& folder) {
         })(x);
       },
       draw(1, {4, 6}));
+  // A condition with loops of its own, one of them from the last row on.
+  folder.add(
+      "loops_in_condition",
+      [](const A& x) {
+        const auto goes_on = [&](const std::pair<A, I>& c) {
+          const A less = lax::fori_loop(
+              0, 50, [](const I&, const A& v) { return A(v * 0.99f); }, c.first);
+          const auto [last, rows] =
+              lax::scan([](const A& sum, const A& row) { return std::pair(A(sum * 0.5f + row), sum); },
+                        less[0], less, {.reverse = true});
+          return Array<bool>(sum(abs(last)) + max(abs(A(rows)[0])) > 0.1f);
+        };
+        const auto [last, turns] = lax::while_loop(
+            goes_on, [](const std::pair<A, I>& c) { return std::pair(A(c.first * 0.7f), I(c.second + 1)); },
+            std::pair(x, I(0)));
+        return A(last * turns.template astype<float>());
+      },
+      draw(1, {40, 3}));
   // A loop within a loop, each with rows.
   folder.add(
       "scans",

@@ -66,6 +66,13 @@ TEST(AttentionBlocks, AgreeWhereNoKeyIsVisible) {
   expect_agrees(q, k, v, {.bias = late});
 }
 
+// Rows all of a great bias: weights are computed again with the digits of others.
+TEST(AttentionBlocks, AgreeUnderGreatBias) {
+  for (const double least : {-1e17, std::numeric_limits<double>::lowest(), 1e17})
+    expect_agrees(q, k, v,
+                  {.bias = where((arange<int>(131) < 50).reshape({1, 1, 131, 1}), A(least), A(0.5))});
+}
+
 TEST(AttentionBlocks, ReadStridedOperands) {
   const A packed = draw(3, {2, 20, 3, 4, 6});
   const auto part = [&](int i) { return A(packed(_, _, i)); };

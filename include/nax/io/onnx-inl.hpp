@@ -354,6 +354,7 @@ class OnnxWriter {
     Message node;
     for (const std::string& one : first) node.text(1, one);
     std::vector<std::string>& results = loops_[at];
+    results.clear();  // a loop of a condition is written twice
     for (std::size_t k = next; k < after; ++k) {
       results.push_back(fresh("Loop"));
       node.text(2, results.back());

@@ -35,7 +35,8 @@ struct Attention {
   AttentionLengths query_lengths, key_lengths;
   bool causal = false, window = false;
   std::int64_t left = 0, right = 0;  // of the window
-  // Of base 2, (batch, queries, heads), or none: of the sums of exp(logits), infinite where no key is seen.
+  // Of base 2, (batch, queries, heads, 2), or none: the greatest logit, infinite where no key is seen, and
+  // the logarithm of the sum of exp(logits - greatest).
   float* logarithms = nullptr;
 };
 

@@ -20,7 +20,7 @@ namespace detail {
 }
 
 // Attention on a GPU, by one kernel. Its derivatives compute the weights again: of half types by kernels,
-// which read the logarithms of the rows' sums, of others by the formula.
+// which read the rows' maxima and the logarithms of their sums, of others by the formula.
 template <class T>
 struct DeviceAttentionCall {
   AttentionTerms<T> terms;

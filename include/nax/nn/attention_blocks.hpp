@@ -79,7 +79,7 @@ inline std::vector<std::int64_t> example_lengths(const std::optional<Array<int>>
 template <class T>
 struct BlockedAttention {
   AttentionTerms<T> terms;
-  Array<T> result, logarithms;  // values; logarithms (B, N, T), if the result is recorded
+  Array<T> result, logarithms;  // values; logarithms (B, N, T, 2), if the result is recorded
 
   // Hidden axes and B of the operands and of `others`.
   Frame examples(std::initializer_list<const ArrayBase*> others) const {
@@ -138,6 +138,7 @@ struct BlockedAttention {
     Frame of_rows = all;
     of_rows.shape.push_back(layout_of(terms.query).visible(2));
     of_rows.shape.push_back(layout_of(terms.query).visible(1));
+    of_rows.shape.push_back(2);
     if (recorded)
       logarithms = typed<T>(allocate(dtype_of<T>, of_rows, device_for("dot_product_attention", terms.query)));
     const AttentionOperand<const T> q(terms.query, all), k(terms.key, all), v(terms.value, all);
@@ -166,7 +167,7 @@ struct BlockedAttention {
     const AttentionOperand<const T> q(terms.query, all), k(terms.key, all), v(terms.value, all),
         out(result, all), cotangent(g, all);
     const AttentionOperand<T> dq(shares[0], all), dk(shares[1], all), dv(shares[2], all);
-    const auto of_rows = example_offsets(layout_of(logarithms), all, 3);
+    const auto of_rows = example_offsets(layout_of(logarithms), all, 4);
     with_view(all, [&](const cpu::AttentionView<T>& view) {
       const cpu::AttentionSizes extents = sizes(all);
       const cpu::AttentionGradients<T> call{extents,

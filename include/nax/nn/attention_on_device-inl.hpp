@@ -79,10 +79,10 @@ class PlacedAttention {
     if (placed_[6]) f.key_lengths = placed_[6]->lengths();
     return true;
   }
-  // A row-major array over the examples and the visible axes of `like` behind B, or so many of them.
-  ArrayBase made_like(const ArrayBase& like, DType dtype, int visible = 4) const {
+  // A row-major array over the examples and the visible axes of `like` behind B.
+  ArrayBase made_like(const ArrayBase& like, DType dtype) const {
     Frame frame = examples;
-    for (int axis = 1; axis < visible; ++axis) frame.shape.push_back(layout_of(like).visible(axis));
+    for (int axis = 1; axis < 4; ++axis) frame.shape.push_back(layout_of(like).visible(axis));
     return allocate(dtype, frame, like.device());
   }
   loops::AttentionRows rows_of(const ArrayBase& made) const {
@@ -102,7 +102,10 @@ NAX_ENGINE ArrayBase attend_on_device(const DeviceAttention& of, ArrayBase* loga
   loops::Attention& f = placed.f;
   f.out = placed.rows_of(result);
   if (logarithms && placed.examples.levels.empty() && (dtype == DType::float16 || dtype == DType::bfloat16)) {
-    *logarithms = placed.made_like(of.query, DType::float32, 3);
+    Frame two = placed.examples;
+    for (int axis = 1; axis < 3; ++axis) two.shape.push_back(layout_of(of.query).visible(axis));
+    two.shape.push_back(2);
+    *logarithms = allocate(DType::float32, two, device);
     f.logarithms = reinterpret_cast<float*>(device_data(*logarithms));
   }
   if (!backend::accelerator_operations(device).attend(device, dtype, f)) return {};

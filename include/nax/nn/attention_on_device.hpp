@@ -17,8 +17,8 @@ struct DeviceAttention {
 };
 
 // The result, of query's shape; without a buffer where the operands are not on one GPU or it has no kernel
-// for them. Not recorded. `logarithms`, if any, gets what the gradients need, (B, T, N), where the device has
-// kernels for these.
+// for them. Not recorded. `logarithms`, if any, gets what the gradients need, (B, T, N, 2), where the device
+// has kernels for these.
 NAX_ENGINE ArrayBase attend_on_device(const DeviceAttention& of, ArrayBase* logarithms);
 // The cotangents of query, key and value for the result's, g; `along` (B, T, N) of float: sums of g times the
 // result. Returns false, and does nothing, where the device has no kernel for them.

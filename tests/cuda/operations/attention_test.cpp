@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -96,6 +97,23 @@ TYPED_TEST(AttentionOnGpu, WeighsAllKeysAlikeWhereNoneIsVisible) {
   });
 }
 
+// Additive masks of the least number: rows all of it weigh their keys alike; of half it is no great number.
+TYPED_TEST(AttentionOnGpu, WeighsKeysOfTheLeastBiasAlike) {
+  using T = TypeParam;
+  using Options = nn::AttentionOptions<T>;
+  const Sizes s = sizes[0];
+  constexpr auto lowest = static_cast<float>(std::numeric_limits<T>::lowest());
+  for (const float least : {lowest, std::max(lowest, -2e38f)}) {
+    const auto bias = [&](auto put) {
+      const Array<int> row = arange<int>(150).reshape({1, 1, 150, 1}), key = arange<int>(141);
+      return put(
+          Array<T>(where(logical_or(row < 75, key % 3 == 1), static_cast<T>(least), static_cast<T>(0.5f))));
+    };
+    this->expect_the_hosts(s, [&](auto put) { return Options{.bias = bias(put)}; });
+    this->expect_the_hosts(s, [&](auto put) { return Options{.bias = bias(put), .is_causal = true}; });
+  }
+}
+
 TYPED_TEST(AttentionOnGpu, KeepsNans) {
   using A = Array<TypeParam>;
   expect_same(
@@ -186,6 +204,15 @@ TYPED_TEST(AttentionOnGpu, HasTheHostsGradientsOfManyRows) {
     return nn::AttentionOptions<T>{.query_seq_lengths = put(Array<int>{150, 40}),
                                    .key_value_seq_lengths = put(Array<int>{0, 141})};
   });
+  // Rows all of a great bias, whose weights have the digits of others.
+  constexpr auto lowest = static_cast<float>(std::numeric_limits<T>::lowest());
+  for (const float least : {lowest, std::max(lowest, -1e9f), -3e4f})
+    check({1, 150, 141, 2, 1, 24}, [&](auto put) {
+      const Array<bool> hidden =
+          logical_or(arange<int>(150).reshape({1, 1, 150, 1}) < 75, arange<int>(141) % 3 == 1);
+      return nn::AttentionOptions<T>{
+          .bias = put(Array<T>(where(hidden, static_cast<T>(least), static_cast<T>(0.5f))))};
+    });
   check({1, 150, 141, 1, 1, 8}, [](auto put) {
     return nn::AttentionOptions<T>{.mask = put(Array<bool>((arange<int>(150) > 100).reshape({1, 1, 150, 1}))),
                                    .is_causal = true};

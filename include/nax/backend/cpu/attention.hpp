@@ -65,8 +65,8 @@ struct AttentionView {
   }
 };
 
-// Operands of attention. `logarithms`: (batch, heads, queries), or null where no derivative will be
-// asked for.
+// Operands of attention. `logarithms`: (batch, heads, queries, 2), or null where no derivative will
+// be asked for: of each row the greatest logit, and log(sum(exp(logits - greatest))).
 template <class T>
 struct AttentionCall {
   const AttentionSizes& sizes;
@@ -83,7 +83,7 @@ struct AttentionGradients {
   const AttentionView<T>& view;
   T scale;
   AttentionRows<const T> q, k, v, out, g;
-  const T* logarithms;  // at `logarithm_batches`, then (heads, queries)
+  const T* logarithms;  // at `logarithm_batches`, then (heads, queries, 2)
   const std::int64_t* logarithm_batches;
   AttentionRows<T> dq, dk, dv;
 };

@@ -3,11 +3,12 @@
 // Attention of queries to keys in blocks: softmax(scale q k^T + bias) v, and its derivatives, without a
 // matrix of queries by keys. A block of rows of the logits meets a block of keys at a time; maxima and sums
 // of rows are carried from block to block (Milakov and Gimelshein, arXiv:1805.02867). The derivatives compute
-// the weights again from the logarithms of those sums (Dao et al., arXiv:2205.14135). Room: a block for each
-// thread.
+// the weights again from those maxima and the logarithms of those sums (Dao et al., arXiv:2205.14135), apart:
+// their sum would have no digits left for the latter where all logits of a row are far from zero. Room: a
+// block for each thread.
 //
-// A row that sees no key weighs all of them alike, as a softmax of equal logits does; its logarithm is
-// infinite, which makes its weights zero where they are computed again.
+// A row that sees no key weighs all of them alike, as a softmax of equal logits does; its greatest logit
+// is said to be infinite, which makes its weights zero where they are computed again.
 
 #include <cmath>
 #include <limits>
@@ -21,9 +22,11 @@ namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t attention_rows = 128, attention_keys = 512;
-// The logit of a key that is ruled out.
+// The logit of a key that is ruled out; finite logits with a bias of others stay above it.
 template <class T>
 inline constexpr T least_logit = static_cast<T>(-0.7) * std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T least_seen = static_cast<T>(-0.5) * std::numeric_limits<T>::max();
 
 // Some rows of the queries of a head, and the block of logits that they make with some keys.
 template <class T>
@@ -86,7 +89,10 @@ class AttentionBlock {
     const std::int64_t t = first_ + r;
     if (view_.bias.data) {
       const T* const bias = view_.bias.at(batch_, head_, t, j);
-      for (std::int64_t i = 0; i < count; ++i) row[i] += bias[i * view_.bias.column];
+      for (std::int64_t i = 0; i < count; ++i) {
+        const T x = row[i] + bias[i * view_.bias.column];
+        row[i] = x < least_seen<T> && x >= std::numeric_limits<T>::lowest() ? least_seen<T> : x;
+      }
     }
     if (view_.mask.data) {
       const bool* const seen = view_.mask.at(batch_, head_, t, j);
@@ -108,7 +114,7 @@ class AttentionBlock {
   typename AttentionView<T>::Range range_{0, 0};
 };
 
-// The result for one block of queries; `logarithms`, if any, gets log(sum(exp(logits))) of each row.
+// The result for one block of queries; `logarithms`, if any, gets two numbers of each row.
 template <class T>
 void attend_block(AttentionBlock<T>& block, const AttentionSizes& sizes, const AttentionRows<const T>& q,
                   const AttentionRows<const T>& k, const AttentionRows<const T>& v,
@@ -143,7 +149,10 @@ void attend_block(AttentionBlock<T>& block, const AttentionSizes& sizes, const A
   for (std::int64_t r = 0; r < rows; ++r) {
     T* const to = out.at(batch, head, first + r);
     const bool unseeing = most[r] == least_logit<T>;
-    if (logarithms) logarithms[r] = unseeing ? infinity : most[r] + std::log(sums[r]);
+    if (logarithms) {
+      logarithms[2 * r] = unseeing ? infinity : most[r];
+      logarithms[2 * r + 1] = unseeing ? T(0) : std::log(sums[r]);
+    }
     if (!unseeing) {
       const T inverse = T(1) / sums[r];
       for (std::int64_t i = 0; i < width; ++i) to[i] = results[r * width + i] * inverse;
@@ -165,7 +174,7 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
   const std::int64_t width = sizes.width, group = sizes.group_of(head);
   block.begin(x.q, batch, head, first);
   const std::int64_t rows = block.rows(), row = block.row();
-  const T* const logarithms = x.logarithms + x.logarithm_batches[batch] + head * sizes.queries + first;
+  const T* const logarithms = x.logarithms + x.logarithm_batches[batch] + 2 * (head * sizes.queries + first);
   const T* const g = x.g.at(batch, head, first);
   const Scratch<T> along(rows);  // sum(g out) of each row
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -180,10 +189,10 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
     gemm<T>(rows, count, width, g, x.g.row, 1, x.v.at(batch, group, j), 1, x.v.row, slopes.data(), row, 1,
             false);
     block.multiply(x.k, j, count, [&](std::int64_t r, T* weights) {
-      const simd::Packet<T> shift(logarithms[r]), mean(along[r]);
+      const simd::Packet<T> greatest(logarithms[2 * r]), shift(logarithms[2 * r + 1]), mean(along[r]);
       T* const slope = slopes.data() + r * row;
       detail::fill_run(weights, count, [=](std::int64_t i, std::int64_t some) {
-        const simd::Packet<T> p = exp(detail::load_some(weights + i, some) - shift);
+        const simd::Packet<T> p = exp(detail::load_some(weights + i, some) - greatest - shift);
         const simd::Packet<T> s = p * (detail::load_some(slope + i, some) - mean);
         if (some == simd::Packet<T>::size)
           s.store(slope + i);
@@ -202,7 +211,7 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
   for (std::int64_t r = 0; r < rows; ++r) {
     T* const to = x.dq.at(batch, head, first + r);
     for (std::int64_t i = 0; i < width; ++i) to[i] = results[r * width + i] * x.scale;
-    if (logarithms[r] != std::numeric_limits<T>::infinity() || block.view().is_padding(batch, first + r))
+    if (logarithms[2 * r] != std::numeric_limits<T>::infinity() || block.view().is_padding(batch, first + r))
       continue;
     for (std::int64_t j = 0; j < sizes.keys; ++j)
       for (std::int64_t i = 0; i < width; ++i)
@@ -223,7 +232,7 @@ void attend(const AttentionCall<T>& call) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t plane = i / blocks, first = i % blocks * attention_rows;
       attend_block(block, sizes, call.q, call.k, call.v, call.out,
-                   call.logarithms ? call.logarithms + plane * sizes.queries + first : nullptr,
+                   call.logarithms ? call.logarithms + 2 * (plane * sizes.queries + first) : nullptr,
                    plane / sizes.heads, plane % sizes.heads, first);
     }
   };

@@ -2,10 +2,10 @@
 
 #include "nax/backend/cuda/half_tiles.hpp"
 
-// Derivatives of attention of half and bfloat16 rows: weights are computed again from the logarithms of the
-// rows' sums. One kernel takes some queries of a head and meets its keys, for the queries' gradients; one
-// takes some keys of a group and meets the queries of its heads, for the keys' and the values'. Nothing is
-// added by two blocks, so that results repeat exactly.
+// Derivatives of attention of half and bfloat16 rows: weights are computed again from the rows' greatest
+// logits and the logarithms of their sums. One kernel takes some queries of a head and meets its keys, for
+// the queries' gradients; one takes some keys of a group and meets the queries of its heads, for the keys'
+// and the values'. Nothing is added by two blocks, so that results repeat exactly.
 NAX_BEGIN
 namespace cuda {
 
@@ -21,7 +21,7 @@ struct QueryGradients : HalfTiles<T, width> {
   struct State {
     float logits[keys / 8][4], slopes[keys / 8][4], sums[width / 8][4];
     std::uint32_t first[4], second[4];  // factors
-    float logarithm[2], along[2];
+    float most[2], logarithm[2], along[2];
   };
 
   template <class OneBlock>
@@ -39,7 +39,8 @@ struct QueryGradients : HalfTiles<T, width> {
       NAX_GPU_UNROLL
       for (int r = 0; r < 2; ++r)
         if (const int t = p.first + Base::row_of(thread) + 8 * r; t < end) {
-          s.logarithm[r] = f.logarithms[this->number_at(p, t)];
+          s.most[r] = f.logarithms[2 * this->number_at(p, t)];
+          s.logarithm[r] = f.logarithms[2 * this->number_at(p, t) + 1];
           s.along[r] = along[this->number_at(p, t)];
         }
     });
@@ -83,7 +84,8 @@ struct QueryGradients : HalfTiles<T, width> {
     for (int n = 0; n < keys / 8; ++n) {
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r)
-        s.slopes[n][r] = exp2(s.logits[n][r] - s.logarithm[r / 2]) * (s.slopes[n][r] - s.along[r / 2]);
+        s.slopes[n][r] =
+            exp2(s.logits[n][r] - s.most[r / 2] - s.logarithm[r / 2]) * (s.slopes[n][r] - s.along[r / 2]);
     }
   }
 };
@@ -93,7 +95,7 @@ struct KeyGradients : HalfTiles<T, width> {
   using Base = HalfTiles<T, width>;
   using Base::f, Base::rows, Base::stride;
   static constexpr int queries = width > 64 ? 32 : 64;
-  static constexpr int blocks = 1, shared_bytes = 2 * (rows + queries) * stride * 2 + 2 * queries * 4;
+  static constexpr int blocks = 1, shared_bytes = 2 * (rows + queries) * stride * 2 + 3 * queries * 4;
   loops::AttentionRows g, dk, dv;
   const float* along;
 
@@ -113,7 +115,7 @@ struct KeyGradients : HalfTiles<T, width> {
     std::uint16_t* const of_queries = values + rows * stride;
     std::uint16_t* const of_g = of_queries + queries * stride;
     float* const logarithms = reinterpret_cast<float*>(of_g + queries * stride);
-    float* const sums = logarithms + queries;
+    float* const sums = logarithms + 2 * queries;
     typename OneBlock::template Each<State> states{};
     AttentionPart<T> p = this->part_at(batch, group * heads);
     block.each(states, [&](int thread, State&) {
@@ -132,7 +134,10 @@ struct KeyGradients : HalfTiles<T, width> {
           Base::template load_tile<queries>(thread, of_g, this->rows_at(g, batch, head), g.row, t, end);
           if (thread < queries) {
             const bool is_there = t + thread < end;
-            logarithms[thread] = is_there ? f.logarithms[this->number_at(p, t + thread)] : 0;
+            NAX_GPU_UNROLL
+            for (int n = 0; n < 2; ++n)
+              logarithms[2 * thread + n] =
+                  is_there ? f.logarithms[2 * this->number_at(p, t + thread) + n] : 0;
             sums[thread] = is_there ? along[this->number_at(p, t + thread)] : 0;
           }
         });
@@ -180,9 +185,10 @@ struct KeyGradients : HalfTiles<T, width> {
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r) {
         const int query = n * 8 + pair + r % 2;
-        const float logarithm = logarithms[query], weight = exp2(s.logits[n][r] - logarithm);
+        const float most = logarithms[2 * query],
+                    weight = exp2(s.logits[n][r] - most - logarithms[2 * query + 1]);
         s.slopes[n][r] = weight * (s.slopes[n][r] - sums[query]);
-        s.logits[n][r] = logarithm == infinity && t + query < p.query_end ? of_each : weight;
+        s.logits[n][r] = most == infinity && t + query < p.query_end ? of_each : weight;
       }
     }
   }

@@ -107,9 +107,11 @@ struct AttendHalf : HalfTiles<T, width> {
       if (t >= f.queries) continue;
       T* const to = p.out + t * f.out.row;
       const bool blind = s.most[r] == least_logit && s.sums[r] == s.sums[r];  // a NaN may hide
-      if (f.logarithms && thread % 4 == 0)
-        f.logarithms[this->number_at(p, t)] =
-            blind ? std::numeric_limits<float>::infinity() : s.most[r] + std::log2(s.sums[r]);
+      if (f.logarithms && thread % 4 == 0) {
+        float* const own = f.logarithms + 2 * this->number_at(p, t);
+        own[0] = blind ? std::numeric_limits<float>::infinity() : s.most[r];
+        own[1] = blind ? 0.f : std::log2(s.sums[r]);
+      }
       if (blind) {
         this->write_blind(p, t, to, Base::pair_of(thread), 2, 8);
         continue;

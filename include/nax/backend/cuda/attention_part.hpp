@@ -14,9 +14,10 @@
 NAX_BEGIN
 namespace cuda {
 
-// The logit of a key that is ruled out.
-inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
 inline constexpr float log2_e = 1.44269504088896340736f;
+// The logit of a key that is ruled out; finite logits of others stay above it.
+inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
+inline constexpr float least_seen = -1.6e38f * log2_e;
 
 // More queries, keys or places of a window are not counted: sums of two of them are int's.
 inline constexpr std::int64_t most_places = (std::int64_t{1} << 30) - 1;
@@ -87,12 +88,14 @@ struct AttentionBody {
     float x = product * scale;
     bool seen = j < p.key_end && j <= t + p.right && j >= t - p.left && t < p.query_end;
     if (f.bias.data && seen)
-      x += static_cast<float>(reinterpret_cast<const T*>(f.bias.data)[place(f.bias, p, t, j)]) * log2_e;
+      x += finite(static_cast<float>(reinterpret_cast<const T*>(f.bias.data)[place(f.bias, p, t, j)]),
+                  least_seen / log2_e) *
+           log2_e;
     if (f.mask.data && seen) seen = reinterpret_cast<const bool*>(f.mask.data)[place(f.mask, p, t, j)];
-    return seen ? x : least_logit;
+    return seen ? finite(x, least_seen) : least_logit;
   }
 
-  // Where query t has its number, in arrays of (batch, queries, heads).
+  // Where query t has its number, in arrays of (batch, queries, heads); `logarithms` have two.
   constexpr std::int64_t number_at(const AttentionPart<T>& p, int t) const {
     return (p.batch * f.queries + t) * f.heads + p.head;
   }
@@ -147,6 +150,10 @@ struct AttentionBody {
   }
 
  private:
+  // x, or `least` where it is less and finite: a bias of the least number overflows in base 2.
+  static constexpr float finite(float x, float least) {
+    return x < least && x >= std::numeric_limits<float>::lowest() ? least : x;
+  }
   static constexpr int length_of(const loops::AttentionLengths& x, std::int64_t batch, std::int64_t most) {
     const std::int64_t n = x.data ? x.data[batch * x.batch] : most;
     return static_cast<int>(n < 0 ? 0 : n < most ? n : most);
