@@ -53,6 +53,50 @@ TEST(Nearest, TakesBlocksOfQueries) {
   EXPECT_TRUE(array_equal(found.indices(_, 1), arange<std::int64_t>(20) * 9 + 1));
 }
 
+TEST(Nearest, BoundsTheMemoryOfABlock) {
+  const Array<float> x = draw(1, {64, 2048}).astype<float>(), q = draw(2, {512, 2048}).astype<float>();
+  const Array<float> all = distances_of(D(x.astype<double>()), D(q.astype<double>()), "l2").astype<float>();
+  const std::size_t before = memory_stats().in_use;
+  reset_peak_memory();
+  const auto found = neighbours::nearest(x, q, {.k = 64});
+  // Differences of all queries at once are 256 MiB, those of a block 64 MiB.
+  EXPECT_LT(memory_stats().peak - before, std::size_t{200} << 20);
+  EXPECT_TRUE(allclose(found.distances, Array<float>(sort(all)), {.rtol = 1e-4}));
+}
+
+TEST(Nearest, ComputesHalfTypesInFloat) {
+  const auto check = [](auto zero, double rtol) {
+    using T = decltype(zero);
+    // Squares and products are past 65504, the greatest half.
+    const D x = round(draw(1, {30, 4}) * 200.), q = round(draw(2, {5, 4}) * 200.);
+    const Array<T> small = x.astype<T>(), queries = q.astype<T>();
+    for (const char* metric : {"l2", "ip", "cosine"}) {
+      SCOPED_TRACE(metric);
+      const D all =
+          distances_of(D(small.template astype<double>()), D(queries.template astype<double>()), metric);
+      const auto found = neighbours::nearest(small, queries, {.k = 3, .metric = metric});
+      EXPECT_TRUE(array_equal(found.indices, argsort(all)(ellipsis, slice(0, 3)).astype<std::int64_t>()));
+      const D best = sort(all)(ellipsis, slice(0, 3));
+      EXPECT_TRUE(allclose(D(found.distances.template astype<double>()),
+                           D(best.astype<T>().template astype<double>()), {.rtol = rtol, .atol = 1e-3}));
+    }
+  };
+  check(half(0), 2e-3);
+  check(bfloat16(0), 2e-2);
+}
+
+TEST(Nearest, NaNIsAmongTheNearest) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const D x = {{1, 0}, {nan, 1}, {0, 3}, {0, 4}}, q = {{0.9, 0.1}};
+  EXPECT_TRUE(array_equal(neighbours::nearest(x, q, {.k = 2}).indices, L{{0, 1}}));
+  EXPECT_TRUE(array_equal(neighbours::nearest(x, q, {.k = 4}).indices, L{{0, 2, 3, 1}}));
+  for (const char* metric : {"ip", "cosine"}) {
+    const auto found = neighbours::nearest(x, q, {.k = 2, .metric = metric});
+    EXPECT_TRUE(array_equal(found.indices, L{{1, 0}})) << metric;
+    EXPECT_TRUE(std::isnan(found.distances(0, 0).item()));
+  }
+}
+
 TEST(Nearest, MapsDerivesAndIsRecorded) {
   const D x = draw(1, {20, 3}), q = draw(2, {4, 5, 3});
   for (const char* metric : {"l2", "cosine"}) {

@@ -73,12 +73,11 @@ neighbours::Neighbours<T> nearest_of_block(const Array<T>& vectors, const Array<
 namespace neighbours {
 
 // The k rows of `vectors` (n, d) nearest to each row of `queries` (m, d): indices and distances, (m, k), the
-// nearest first. Exact, by products of blocks of queries with all vectors and top_k: for "l2" vectors may be
-// missed whose distances differ by less than the rounding of the greatest square about the mean. It maps and
-// is recorded; gradients pass to the distances. Throws ShapeError unless both are 2-d of one width, and
-// ValueError unless
-// 1
-// <= k <= n and for another metric.
+// nearest first. Exact, by products of blocks of queries with all vectors and top_k, of half types in float:
+// for "l2" vectors may be missed whose distances differ by less than the rounding of the greatest square
+// about the mean. Vectors with a NaN are among the k, as top_k takes NaN first, at a distance of NaN: first
+// for "ip" and "cosine", last for "l2". It maps and is recorded; gradients pass to the distances. Throws
+// ShapeError unless both are 2-d of one width, and ValueError unless k is in 1 to n and for another metric.
 template <class T>
 Neighbours<T> nearest(const Array<T>& vectors_, const Array<T>& queries_,
                       const NearestOptions& options = {}) {
@@ -91,25 +90,31 @@ Neighbours<T> nearest(const Array<T>& vectors_, const Array<T>& queries_,
   const std::int64_t n = vectors_.shape(0), m = queries_.shape(0), k = options.k;
   if (k < 1 || k > n) raise<ValueError>({"nearest: k = ", k, " of ", n, " vectors"});
   const ComputeOn beside_vectors(vectors_);
-  Array<T> vectors = vectors_, queries = queries_;
+  using C = compute_t<T>;  // squares of half types overflow
+  Array<C> vectors = vectors_.template astype<C>(), queries = queries_.template astype<C>();
   if (metric == Metric::cosine) {
     vectors = unit_rows(vectors), queries = unit_rows(queries);
   } else if (metric == Metric::l2) {
     // About the mean, so that products of large numbers do not hide small distances.
-    const Array<T> middle = mean(stop_gradient(vectors), {.axis = 0});
+    const Array<C> mean_of_all = mean(stop_gradient(vectors), {.axis = 0}),
+                   middle = where(isfinite(mean_of_all), mean_of_all, C(0));
     vectors = vectors - middle, queries = queries - middle;
   }
-  const Array<T> across = vectors.T();
-  const Array<T> halves =
-      metric == Metric::l2 ? Array<T>(sum(vectors * vectors, {.axis = 1}) * T(0.5)) : Array<T>(T(0));
-  const std::int64_t rows = std::max<std::int64_t>((std::int64_t{1} << 24) / n, 16);
+  const Array<C> across = vectors.T();
+  const Array<C> halves =
+      metric == Metric::l2 ? Array<C>(sum(vectors * vectors, {.axis = 1}) * C(0.5)) : Array<C>(C(0));
+  // A block's scores are (rows, n), its differences for l2 (rows, k, d).
+  constexpr std::int64_t most = std::int64_t{1} << 24;
+  std::int64_t rows = std::max<std::int64_t>(most / n, 16);
+  if (metric == Metric::l2)
+    rows = std::clamp<std::int64_t>(most / std::max<std::int64_t>(k * vectors.shape(1), 1), 1, rows);
   std::vector<Array<std::int64_t>> indices;
   std::vector<Array<T>> distances;
   for (std::int64_t at = 0; at < m || at == 0; at += rows) {
     auto block = nearest_of_block(vectors, across, halves,
-                                  Array<T>(queries(slice(at, std::min(at + rows, m)))), k, metric);
+                                  Array<C>(queries(slice(at, std::min(at + rows, m)))), k, metric);
     indices.push_back(std::move(block.indices));
-    distances.push_back(std::move(block.distances));
+    distances.push_back(block.distances.template astype<T>());
   }
   if (indices.size() == 1) return {std::move(indices[0]), std::move(distances[0])};
   return {Array<std::int64_t>(concatenate(indices)), Array<T>(concatenate(distances))};
