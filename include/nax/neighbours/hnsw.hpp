@@ -42,8 +42,9 @@ class Hnsw {
   Hnsw& operator=(Hnsw&&) noexcept;
   ~Hnsw();
 
-  // Adds the rows of `vectors` (n, d), which get the indices from size() on. Throws ShapeError for another
-  // width, and ValueError for a vector that is not finite; then nothing is added.
+  // Adds the rows of `vectors` (n, d), which get the indices that follow the greatest so far: from size() on,
+  // unless load() read labels of another kind. Throws ShapeError for another width, and ValueError for a
+  // vector that is not finite; then nothing is added.
   void add(const Array<float>& vectors);
 
   // Of the k rows nearest to each row of `queries` (m, d) most: indices and distances, (m, k), the nearest
@@ -58,7 +59,8 @@ class Hnsw {
   // not at all. Throws IoError.
   void save(const std::string& path) const;
   // Reads an index of vectors of `dimension` elements that save() wrote, or hnswlib's Python package; its
-  // labels are then the indices. Throws IoError for a file that is damaged, or of another dimension.
+  // labels are then the indices. Throws IoError for a file that is damaged, holds a vector that add()
+  // refuses, or is of another dimension.
   static Hnsw load(const std::string& path, std::int64_t dimension, const HnswLoadOptions& options = {});
 
  private:

@@ -4,14 +4,18 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <queue>
 #include <random>
+#include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,6 +49,8 @@ using Base = hnswlib::HierarchicalNSW<float>;
 using Id = hnswlib::tableint;
 
 constexpr std::int64_t most_vectors = std::numeric_limits<std::int32_t>::max();
+// Less than this are the squares of a vector in sum, so that distances are finite.
+constexpr double most_squares = std::numeric_limits<float>::max() / 4;
 
 // Numbers at the beginning of hnswlib's files, one behind the other.
 struct Header {
@@ -87,7 +93,8 @@ class Hnsw::Graph {
       raise<ValueError>({"Hnsw.add: ", before, " and ", n, " vectors are more than ", most_vectors});
     if (n == 0) return;
     const auto all = static_cast<std::size_t>(before + n);
-    if (all > base_.max_elements_) base_.resizeIndex(std::max(all, before ? base_.max_elements_ / 2 * 3 : 0));
+    if (all > base_.max_elements_)
+      resize(std::max(all, std::min<std::size_t>(before ? base_.max_elements_ / 2 * 3 : 0, most_vectors)));
     std::vector<int> levels(static_cast<std::size_t>(n));
     for (int& level : levels) {
       const double draw = (static_cast<double>(draws_() >> 11) + 0.5) * 0x1p-53;
@@ -102,6 +109,8 @@ class Hnsw::Graph {
       base_.element_levels_[id] = 0;
     }
     base_.cur_element_count = all;
+    // An entry point that is there even if memory ends below.
+    if (before == 0) base_.enterpoint_node_ = 0, base_.maxlevel_ = 0;
     const auto some = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
         insert(static_cast<Id>(before + i), levels[static_cast<std::size_t>(i)]);
@@ -186,27 +195,29 @@ class Hnsw::Graph {
       held_ = nax::detail::typed<float>(nax::detail::on_host(nax::detail::contiguous(x)));
       data_ = nax::detail::elements<const float>(held_);
       for (std::int64_t i = 0; i < x.shape(0); ++i) {
-        double squares = 0;
-        for (std::int64_t j = 0; j < width_; ++j)
-          squares += static_cast<double>(data_[i * width_ + j]) * data_[i * width_ + j];
-        if (!(squares < std::numeric_limits<float>::max() / 4))
+        const double squares = graph.squares(data_ + i * width_);
+        if (!(squares < most_squares))
           raise<ValueError>({function, ": row ", i, " of ", what, " is not finite, or too large"});
-        if (graph.metric_ == Metric::cosine)
-          scales_.push_back(static_cast<float>(squares == 0 ? 1 : 1 / std::sqrt(squares)));
+        if (graph.metric_ == Metric::cosine) scales_.push_back(squares == 0 ? 1 : 1 / std::sqrt(squares));
       }
     }
     void copy(std::int64_t row, float* to) const {
       const float* const from = data_ + row * width_;
-      const float scale = scales_.empty() ? 1 : scales_[static_cast<std::size_t>(row)];
-      for (std::int64_t i = 0; i < width_; ++i) to[i] = from[i] * scale;
+      const double scale = scales_.empty() ? 1 : scales_[static_cast<std::size_t>(row)];
+      for (std::int64_t i = 0; i < width_; ++i) to[i] = static_cast<float>(from[i] * scale);
     }
 
    private:
     std::int64_t width_;
     Array<float> held_;
     const float* data_ = nullptr;
-    std::vector<float> scales_;  // for cosine
+    std::vector<double> scales_;  // for cosine: those of subnormal rows exceed float
   };
+  double squares(const float* vector) const {
+    double sum = 0;
+    for (std::int64_t i = 0; i < dimension_; ++i) sum += static_cast<double>(vector[i]) * vector[i];
+    return sum;
+  }
 
   // hnswlib's searchKnn, with `ef` given, and each vector fetched while the one before is compared: most of
   // the time goes to waiting for memory.
@@ -298,35 +309,74 @@ class Hnsw::Graph {
     Id at = base_.enterpoint_node_;
     if (level <= top) global.unlock();
     if (level > 0) {
-      base_.linkLists_[id] =
-          static_cast<char*>(std::calloc(static_cast<std::size_t>(level), base_.size_links_per_element_));
-      if (!base_.linkLists_[id]) throw std::bad_alloc();
+      base_.linkLists_[id] = new_links(static_cast<std::size_t>(level) * base_.size_links_per_element_);
       base_.element_levels_[id] = level;
     }
-    if (top >= 0) {
+    if (at != id) {
+      const Id entry = at;
+      const bool entry_is_deleted = base_.isMarkedDeleted(entry);
       float nearest = distance(vector, at);
       for (int l = top; l > level; --l) at = descend(vector, at, nearest, l);
       for (int l = std::min(level, top); l >= 0; --l) {
-        auto candidates = base_.searchBaseLayer(at, vector, l);
+        auto candidates = base_.searchBaseLayer(at, vector, l);  // without those that are deleted
+        if (entry_is_deleted) {
+          candidates.emplace(distance(vector, entry), entry);
+          if (candidates.size() > base_.ef_construction_) candidates.pop();
+        }
+        if (candidates.empty()) candidates.emplace(distance(vector, at), at);
         at = base_.mutuallyConnectNewElement(vector, id, candidates, l, false);
       }
     }
     if (level > top) base_.enterpoint_node_ = id, base_.maxlevel_ = level;
   }
+  // Links without elements. hnswlib reads, and does not use, one number past them.
+  static char* new_links(std::size_t bytes) {
+    char* const links = static_cast<char*>(std::calloc(1, bytes + sizeof(Id)));
+    if (!links) throw std::bad_alloc();
+    return links;
+  }
   // The element of a level that is nearer than all it links to.
   Id descend(const char* vector, Id at, float& nearest, int level) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (const Id other : base_.getConnectionsWithLock(at, level)) {
+      for (const Id other : links_of(at, level)) {
         const float d = distance(vector, other);
         if (d < nearest) nearest = d, at = other, changed = true;
       }
     }
     return at;
   }
+  std::vector<Id> links_of(Id id, int level) {
+    const std::unique_lock<std::mutex> lock(base_.link_list_locks_[id]);
+    hnswlib::linklistsizeint* const links = base_.get_linklist_at_level(id, level);
+    return std::vector<Id>(links + 1, links + 1 + base_.getListCount(links));
+  }
   float distance(const char* vector, Id id) const {
     return base_.fstdistfunc_(vector, base_.getDataByInternalId(id), base_.dist_func_param_);
   }
+
+  // hnswlib's resizeIndex, which leaves an index that can be used where memory ends, and throws bad_alloc.
+  void resize(std::size_t capacity) {
+    auto visited = std::make_unique<hnswlib::VisitedListPool>(1, static_cast<int>(capacity));
+    std::vector<std::mutex> locks(capacity);
+    base_.element_levels_.resize(capacity);
+    const auto extend = [](auto*& block, std::size_t bytes) {
+      void* const extended = std::realloc(block, bytes);
+      if (!extended) throw std::bad_alloc();
+      block = static_cast<std::remove_reference_t<decltype(block)>>(extended);
+    };
+    extend(base_.data_level0_memory_, capacity * base_.size_data_per_element_);
+    extend(base_.linkLists_, capacity * sizeof(*base_.linkLists_));
+    locks.swap(base_.link_list_locks_);
+    replace(base_.visited_list_pool_, std::move(visited));
+    base_.max_elements_ = capacity;
+  }
+  // A pointer until hnswlib 0.7, a unique_ptr from 0.8 on.
+  using VisitedLists = std::unique_ptr<hnswlib::VisitedListPool>;
+  static void replace(hnswlib::VisitedListPool*& old, VisitedLists now) {
+    delete std::exchange(old, now.release());
+  }
+  static void replace(VisitedLists& old, VisitedLists now) { old = std::move(now); }
 
   // Reads what follows the header. Each link leads to an element that is there, on its level.
   template <class Read>
@@ -334,7 +384,7 @@ class Hnsw::Graph {
     const auto damaged = [&] { file.fail("is damaged: a link leads to no vector"); };
     const auto count = static_cast<std::size_t>(h.count);
     if (count == 0) return;
-    base_.resizeIndex(count);
+    resize(count);
     read(base_.data_level0_memory_, count * h.stride);
     for (std::size_t i = 0; i < count; ++i) {
       std::uint32_t bytes = 0;
@@ -342,12 +392,15 @@ class Hnsw::Graph {
       if (bytes % base_.size_links_per_element_ || bytes / base_.size_links_per_element_ > 64) damaged();
       base_.element_levels_[i] = 0;
       if (bytes) {
-        base_.linkLists_[i] = static_cast<char*>(std::malloc(bytes));
-        if (!base_.linkLists_[i]) throw std::bad_alloc();
+        base_.linkLists_[i] = new_links(bytes);
         base_.element_levels_[i] = static_cast<int>(bytes / base_.size_links_per_element_);
       }
       base_.cur_element_count = i + 1;  // which the destructor frees
       if (bytes) read(base_.linkLists_[i], bytes);
+      const float* const vector =
+          reinterpret_cast<const float*>(base_.getDataByInternalId(static_cast<Id>(i)));
+      if (!(squares(vector) < most_squares))
+        file.fail("is damaged: vector " + std::to_string(i) + " is not finite, or too large");
       const std::size_t label = base_.getExternalLabel(static_cast<Id>(i));
       if (label > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max() / 2)) damaged();
       next_label_ = std::max(next_label_, label + 1);
