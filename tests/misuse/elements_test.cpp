@@ -281,6 +281,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/views/copy.hpp",
                                        "numpy/reductions/cumulative.hpp",
                                        "nn/attention_on_device.hpp",
+                                       "nn/int8_linear.hpp",
                                        "nn/linear_product.hpp",
                                        "nn/one_hot.hpp",
                                        "numpy/indexing/index_arrays.hpp",
