@@ -99,12 +99,9 @@ NAX_ENGINE void Pool::share_out(void* object, nax_shared::Part* part, std::int64
 
 NAX_ENGINE void share_out(FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t n, std::int64_t chunk,
                           int threads) {
-  nax_shared::ShareOut* shared = nullptr;
-  if (nax_shared::share_out.compare_exchange_strong(shared, Pool::share_out)) shared = Pool::share_out;
-  if (shared == Pool::share_out) {
-    Job job(f, n, chunk, threads);
-    return Pool::instance().run(job, threads - 1);
-  }
+  nax_shared::ShareOut* shared = nax_shared::share_out.load(std::memory_order_acquire);
+  if (!shared && nax_shared::share_out.compare_exchange_strong(shared, Pool::share_out))
+    shared = Pool::share_out;
   const auto part = [](void* object, std::int64_t begin, std::int64_t end) {
     (*static_cast<FunctionRef<void(std::int64_t, std::int64_t)>*>(object))(begin, end);
   };
