@@ -68,18 +68,10 @@ struct QueryGradients : HalfTiles<T, width> {
  private:
   constexpr void weigh(int thread, State& s, const AttentionPart<T>& p, int j) const {
     using std::exp2;
-    if (!this->sees_all(p, p.first, rows, j, keys)) {
-      Base::replace_in_turn(s.logits, [&](int n, int r, float x) {
-        return this->logit(p, p.first + Base::row_of(thread) + r / 2 * 8,
-                           j + n * 8 + Base::pair_of(thread) + r % 2, x);
-      });
-    } else {
-      NAX_GPU_UNROLL
-      for (int n = 0; n < keys / 8; ++n) {
-        NAX_GPU_UNROLL
-        for (int r = 0; r < 4; ++r) s.logits[n][r] *= this->scale;
-      }
-    }
+    this->finish_logits(s.logits, this->sees_all(p, p.first, rows, j, keys), [&](int n, int r, float x) {
+      return this->logit(p, p.first + Base::row_of(thread) + r / 2 * 8,
+                         j + n * 8 + Base::pair_of(thread) + r % 2, x);
+    });
     NAX_GPU_UNROLL
     for (int n = 0; n < keys / 8; ++n) {
       NAX_GPU_UNROLL
@@ -167,17 +159,9 @@ struct KeyGradients : HalfTiles<T, width> {
                        const float* logarithms, const float* sums) const {
     using std::exp2;
     const int j = first + Base::row_of(thread), pair = Base::pair_of(thread);
-    if (!this->sees_all(p, t, queries, first, rows)) {
-      Base::replace_in_turn(s.logits, [&](int n, int r, float x) {
-        return this->logit(p, t + n * 8 + pair + r % 2, j + r / 2 * 8, x);
-      });
-    } else {
-      NAX_GPU_UNROLL
-      for (int n = 0; n < queries / 8; ++n) {
-        NAX_GPU_UNROLL
-        for (int r = 0; r < 4; ++r) s.logits[n][r] *= this->scale;
-      }
-    }
+    this->finish_logits(s.logits, this->sees_all(p, t, queries, first, rows), [&](int n, int r, float x) {
+      return this->logit(p, t + n * 8 + pair + r % 2, j + r / 2 * 8, x);
+    });
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const float of_each = 1.f / static_cast<float>(f.keys);
     NAX_GPU_UNROLL

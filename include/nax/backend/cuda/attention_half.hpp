@@ -55,18 +55,10 @@ struct AttendHalf : HalfTiles<T, width> {
 
  private:
   constexpr void mask(int thread, State& s, const AttentionPart<T>& p, int j) const {
-    if (!this->sees_all(p, p.first, rows, j, keys)) {
-      Base::replace_in_turn(s.logits, [&](int n, int r, float x) {
-        return this->logit(p, p.first + Base::row_of(thread) + r / 2 * 8,
-                           j + n * 8 + Base::pair_of(thread) + r % 2, x);
-      });
-    } else {
-      NAX_GPU_UNROLL
-      for (int n = 0; n < keys / 8; ++n) {
-        NAX_GPU_UNROLL
-        for (int r = 0; r < 4; ++r) s.logits[n][r] *= this->scale;
-      }
-    }
+    this->finish_logits(s.logits, this->sees_all(p, p.first, rows, j, keys), [&](int n, int r, float x) {
+      return this->logit(p, p.first + Base::row_of(thread) + r / 2 * 8,
+                         j + n * 8 + Base::pair_of(thread) + r % 2, x);
+    });
     s.now[0] = s.most[0], s.now[1] = s.most[1];
     NAX_GPU_UNROLL
     for (int n = 0; n < keys / 8; ++n) {

@@ -152,6 +152,17 @@ struct HalfTiles : AttentionBody<T, 128> {
     }
   }
 
+  // Makes logits of products of rows: by logit(n, r, x[n][r]) where not all are seen.
+  template <int count, class Logit>
+  constexpr void finish_logits(float (&x)[count][4], bool sees_all, const Logit& logit) const {
+    if (!sees_all) return replace_in_turn(x, logit);
+    NAX_GPU_UNROLL
+    for (int n = 0; n < count; ++n) {
+      NAX_GPU_UNROLL
+      for (int r = 0; r < 4; ++r) x[n][r] *= this->scale;
+    }
+  }
+
   // A thread's part of rows of up to `width` elements.
   static constexpr void write_row(int thread, T* to, std::int64_t length, const float (&x)[width / 8][4],
                                   int r, float factor) {
