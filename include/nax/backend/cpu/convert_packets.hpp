@@ -12,13 +12,14 @@ NAX_BEGIN
 namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
-#if defined(NAX_AVX2) && defined(NAX_F16C)
-
 // Converts `width` elements at a time; 0 where there is no way of its own from From to To.
 template <class From, class To>
 struct PacketConversion {
   static constexpr int width = 0;
 };
+
+#if defined(NAX_AVX2) && defined(NAX_F16C)
+
 // A NaN that signals comes out as one that does not.
 template <>
 struct PacketConversion<float, half> {
@@ -81,10 +82,6 @@ struct PacketConversion<float, bool> {
 
 #elif defined(NAX_NEON)
 
-template <class From, class To>
-struct PacketConversion {
-  static constexpr int width = 0;
-};
 // A NaN that signals comes out as one that does not.
 template <>
 struct PacketConversion<float, half> {
@@ -139,13 +136,6 @@ struct PacketConversion<float, bool> {
                                          vmovn_u16(vcombine_u16(is_zero(2), is_zero(3))));
     vst1q_u8(reinterpret_cast<std::uint8_t*>(to), vaddq_u8(zeros, vdupq_n_u8(1)));
   }
-};
-
-#else
-
-template <class From, class To>
-struct PacketConversion {
-  static constexpr int width = 0;
 };
 
 #endif

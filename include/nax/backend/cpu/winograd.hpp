@@ -70,6 +70,15 @@ void for_packets(std::int64_t count, const F& f) {
       [rest](const simd::Packet<T>& x, T* to) { x.store(to, rest); }, i);
 }
 
+// Does so by several threads.
+template <class T, class F>
+void share_packets(std::int64_t count, const F& f) {
+  parallel_for(count, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
+    for_packets<T>(end - begin,
+                   [&](const auto& load, const auto& store, std::int64_t i) { f(load, store, begin + i); });
+  });
+}
+
 // B' d B of each channel: element k at to[k * stride].
 template <class T>
 void transform_piece(const T* const* d, std::int64_t channels, T* to, std::int64_t stride) {
@@ -136,29 +145,26 @@ void transform_cotangent(const T* const* g, std::int64_t channels, T* to, std::i
 // G g G' of taps w, (9, size): (16, size).
 template <class T>
 void transform_weights(const T* w, std::int64_t size, T* to) {
-  parallel_for(size, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-    for_packets<T>(end - begin, [&](const auto& load, const auto& store, std::int64_t i) {
-      i += begin;
-      const simd::Packet<T> half(T(0.5));
-      simd::Packet<T> t[12];
-      for (int j = 0; j < 3; ++j) {
-        const simd::Packet<T> a = load(w + j * size + i), b = load(w + (3 + j) * size + i),
-                              c = load(w + (6 + j) * size + i), sum = half * (a + c), middle = half * b;
-        t[j] = a;
-        t[3 + j] = sum + middle;
-        t[6 + j] = sum - middle;
-        t[9 + j] = c;
-      }
-      for (int row = 0; row < 4; ++row) {
-        const simd::Packet<T>* const r = t + 3 * row;
-        const simd::Packet<T> sum = half * (r[0] + r[2]), middle = half * r[1];
-        T* const at = to + 4 * row * size + i;
-        store(r[0], at);
-        store(sum + middle, at + size);
-        store(sum - middle, at + 2 * size);
-        store(r[2], at + 3 * size);
-      }
-    });
+  share_packets<T>(size, [&](const auto& load, const auto& store, std::int64_t i) {
+    const simd::Packet<T> half(T(0.5));
+    simd::Packet<T> t[12];
+    for (int j = 0; j < 3; ++j) {
+      const simd::Packet<T> a = load(w + j * size + i), b = load(w + (3 + j) * size + i),
+                            c = load(w + (6 + j) * size + i), sum = half * (a + c), middle = half * b;
+      t[j] = a;
+      t[3 + j] = sum + middle;
+      t[6 + j] = sum - middle;
+      t[9 + j] = c;
+    }
+    for (int row = 0; row < 4; ++row) {
+      const simd::Packet<T>* const r = t + 3 * row;
+      const simd::Packet<T> sum = half * (r[0] + r[2]), middle = half * r[1];
+      T* const at = to + 4 * row * size + i;
+      store(r[0], at);
+      store(sum + middle, at + size);
+      store(sum - middle, at + 2 * size);
+      store(r[2], at + 3 * size);
+    }
   });
 }
 
@@ -180,27 +186,23 @@ bool all_summable(const T* x, std::int64_t size) {
 // w = G' u G, or added to w.
 template <class T>
 void finish_weights(const T* u, std::int64_t size, T* w, bool accumulate) {
-  parallel_for(size, 1 << 12, [&](std::int64_t begin, std::int64_t end) {
-    for_packets<T>(end - begin, [&](const auto& load, const auto& store, std::int64_t i) {
-      i += begin;
-      const simd::Packet<T> half(T(0.5));
-      simd::Packet<T> t[12];
-      for (int j = 0; j < 4; ++j) {
-        const T* const at = u + j * size + i;
-        const simd::Packet<T> b = load(at + 4 * size), c = load(at + 8 * size), sum = half * (b + c);
-        t[j] = load(at) + sum;
-        t[4 + j] = half * (b - c);
-        t[8 + j] = sum + load(at + 12 * size);
-      }
-      for (int row = 0; row < 3; ++row) {
-        const simd::Packet<T>* const r = t + 4 * row;
-        T* const at = w + 3 * row * size + i;
-        const simd::Packet<T> sum = half * (r[1] + r[2]),
-                              taps[3] = {r[0] + sum, half * (r[1] - r[2]), sum + r[3]};
-        for (int j = 0; j < 3; ++j)
-          store(accumulate ? load(at + j * size) + taps[j] : taps[j], at + j * size);
-      }
-    });
+  share_packets<T>(size, [&](const auto& load, const auto& store, std::int64_t i) {
+    const simd::Packet<T> half(T(0.5));
+    simd::Packet<T> t[12];
+    for (int j = 0; j < 4; ++j) {
+      const T* const at = u + j * size + i;
+      const simd::Packet<T> b = load(at + 4 * size), c = load(at + 8 * size), sum = half * (b + c);
+      t[j] = load(at) + sum;
+      t[4 + j] = half * (b - c);
+      t[8 + j] = sum + load(at + 12 * size);
+    }
+    for (int row = 0; row < 3; ++row) {
+      const simd::Packet<T>* const r = t + 4 * row;
+      T* const at = w + 3 * row * size + i;
+      const simd::Packet<T> sum = half * (r[1] + r[2]),
+                            taps[3] = {r[0] + sum, half * (r[1] - r[2]), sum + r[3]};
+      for (int j = 0; j < 3; ++j) store(accumulate ? load(at + j * size) + taps[j] : taps[j], at + j * size);
+    }
   });
 }
 
