@@ -96,6 +96,12 @@ inline int termination(double reduction, double cost, double step, double x, dou
   return by_f && by_x ? 4 : by_f ? 2 : by_x ? 3 : 0;
 }
 
+// A radius of a quarter of a step whose cost is not finite; false where that is nothing.
+inline bool shrinks(double& delta, double length) {
+  delta = 0.25 * length;
+  return delta > epsilon * epsilon;
+}
+
 inline void run_trf(SquaresRun& run) {
   const LeastSquaresProblem& p = run.problem;
   LeastSquaresState& s = run.state;
@@ -198,12 +204,9 @@ inline void run_trf(SquaresRun& run) {
       cost_new = run.evaluate(x_new, f_new);
       const double length = norm(step_hat);
       if (!std::isfinite(cost_new)) {
-        delta = 0.25 * length;
-        if (!(delta > epsilon * epsilon)) {
-          s.status = 3;
-          return;
-        }
-        continue;
+        if (shrinks(delta, length)) continue;
+        s.status = 3;
+        return;
       }
       actual = s.cost - cost_new;
       const double before = delta;
@@ -303,12 +306,9 @@ inline void run_dogleg(SquaresRun& run) {
       }
       cost_new = run.evaluate(x_new, f_new);
       if (!std::isfinite(cost_new)) {
-        delta = 0.25 * length;
-        if (!(delta > epsilon * epsilon)) {
-          s.status = 3;
-          return;
-        }
-        continue;
+        if (shrinks(delta, length)) continue;
+        s.status = 3;
+        return;
       }
       actual = s.cost - cost_new;
       const double ratio = next_radius(delta, actual, predicted, length, at_edge);
