@@ -13,9 +13,9 @@ struct Providing {
   }
 };
 
-// Those of all lists but numbers.cpp's.
+// Provides the kernels of kernel_lists.hpp.
 void provide_listed_kernels();
-// The parts of it that sources of their own hold.
+// Parts of it, in sources of their own.
 void provide_reducers();
 void provide_products();
 void provide_fft();
