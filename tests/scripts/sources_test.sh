@@ -3,6 +3,7 @@
 # - headers include only folders that come before their own in CONTRIBUTING.md's list; bodies (x-inl.hpp) are not headers;
 # - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
 # - only core/os includes headers of the operating system;
+# - no line begins as a directive of C++20's modules would, which nvcc refuses;
 # - docs/environment.md explains every environment variable;
 # - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
 set -euo pipefail
@@ -57,6 +58,9 @@ while read -r line; do fail "$line: windows.h is not included"; done < <(grep -r
 while read -r line; do fail "$line: use core/compiler.hpp or core/overflow.hpp"; done < <(
   grep -rnE '__builtin_(add|sub|mul)_overflow|__builtin_(prefetch|popcount)|__int128|__PRETTY_FUNCTION__|vector_size|__attribute__\(\((always_inline|noinline, noclone)' \
     include/nax | grep -vE '^include/nax/(core/(compiler|overflow)|io/exporting/c_helpers|backend/cpu/threefry)\.hpp:' || true)
+
+while read -r line; do fail "$line: begins as a directive of modules does"; done < <(
+  grep -rnE --include=*.{hpp,cpp,cu} '^ *(export +)?(module|import)( *[;(<"]| +[a-zA-Z_])' include tests examples benchmarks || true)
 
 # Every variable that headers or sources read is explained.
 while read -r variable; do

@@ -43,34 +43,34 @@ class Quantizer {
     } else if constexpr (kind == NodeKind::optional) {
       if (m) visit(*m);
     } else if constexpr (kind == NodeKind::product) {
-      module(m);
+      product(m);
     }
   }
 
  private:
   template <class M>
-  void module(M& m) {
+  void product(M& m) {
     std::apply([&](auto&... child) { (visit(child), ...); }, tree::detail::children(m));
   }
   template <class T>
-  void module(nn::Linear<T>& m) {
+  void product(nn::Linear<T>& m) {
     pack(m.int8[0], m.w, m.w.ndim() == 2, 1, !options_.keep_weights);
   }
   template <class T>
-  void module(nn::MultiHeadParams<T>& m) {
+  void product(nn::MultiHeadParams<T>& m) {
     Array<T>* const weights[] = {&m.query, &m.key, &m.value, &m.out};
     for (int i = 0; i < 4; ++i)
       pack(m.int8[i], *weights[i], weights[i]->ndim() == 3, i < 3 ? 1 : 2, !options_.keep_weights);
   }
   template <class T>
-  void module(nn::Embedding<T>& m) {
+  void product(nn::Embedding<T>& m) {
     if (options_.embeddings) pack(m.int8[0], m.table, m.table.ndim() == 2, 0, false);
   }
   // Their weights are made anew in each call.
   template <class Layer>
-  void module(nn::WeightNorm<Layer>&) {}
+  void product(nn::WeightNorm<Layer>&) {}
   template <class Layer>
-  void module(nn::SpectralNorm<Layer>&) {}
+  void product(nn::SpectralNorm<Layer>&) {}
 
   // w (k, n), of which `inner` axes are k's; 0: w (n, k).
   template <class T>
