@@ -24,10 +24,10 @@ class Operands {
  public:
   void add(const Operand& x) { list_.push_back(x); }
   // Row-major elements.
-  void reads(DType dtype, std::int64_t n) { add({dtype, false, false, Dims(1, n), Dims(1, 1)}); }
-  void may_read(DType dtype, std::int64_t n) { add({dtype, false, true, Dims(1, n), Dims(1, 1)}); }
-  void writes(DType dtype, std::int64_t n) { add({dtype, true, false, Dims(1, n), Dims(1, 1)}); }
-  void may_write(DType dtype, std::int64_t n) { add({dtype, true, true, Dims(1, n), Dims(1, 1)}); }
+  void reads(DType dtype, std::int64_t n) { add_row(dtype, false, false, n); }
+  void may_read(DType dtype, std::int64_t n) { add_row(dtype, false, true, n); }
+  void writes(DType dtype, std::int64_t n) { add_row(dtype, true, false, n); }
+  void may_write(DType dtype, std::int64_t n) { add_row(dtype, true, true, n); }
   // Elements of a loop over this shape.
   void reads(const loops::Operand& x, const Dims& shape) { add({x.stored, false, false, shape, x.strides}); }
   void writes(const loops::Operand& x, const Dims& shape) { add({x.stored, true, false, shape, x.strides}); }
@@ -48,6 +48,13 @@ class Operands {
   const Operand* end() const { return list_.data() + list_.size(); }
 
  private:
+  // (In place: g++ warns of what a copy of short Dims reads in code that nvcc wrote.)
+  void add_row(DType dtype, bool written, bool optional, std::int64_t n) {
+    Operand& x = list_.emplace_back();
+    x.dtype = dtype, x.written = written, x.optional = optional;
+    x.shape.push_back(n), x.strides.push_back(1);
+  }
+
   std::vector<Operand> list_;
 };
 
