@@ -60,30 +60,85 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
-  // A softmax of three rows, as a whole and in parts.
+  // A rule's rows, as a whole and in parts of 64 elements.
+  template <class Rule>
+  void launch_both(const RowOperands<float>& whole, const RowOperands<float>& joined, int rows, int per) {
+    launch(nax::cuda::WholeRows<float, Rule>{whole}, rows, nax::cuda::row_threads(whole.length, per));
+    launch_parts<Rule>(joined, rows);
+  }
+  template <class Rule>
+  void launch_parts(const RowOperands<float>& joined, int rows) {
+    const nax::cuda::RowCut cut{(joined.length + 63) / 64, 64};
+    const Array<typename Rule::State> states(static_cast<std::size_t>(rows * cut.parts));
+    launch(nax::cuda::StatesOfParts<float, Rule>{joined, cut, states.data()}, rows * cut.parts, 256);
+    launch(nax::cuda::FinishParts<float, Rule>{joined, cut, states.data()},
+           Rule::writes_numbers ? rows : rows * cut.parts, 256);
+  }
+
+  // Softmax, cross entropy and layer norm with its gradient, of three rows.
   template <int per>
-  void check_softmax(int n) {
+  void check_rows(int n) {
     SCOPED_TRACE(n);
     using nax::loops::RowFunction;
     constexpr int rows = 3;
-    const Floats x = numbers(rows * n, 0);
-    const Array<float> on_x(x, stream), whole(x.size()), joined(x.size());
-    RowOperands<float> r{n, 0, {on_x.data()}, {whole.data()}};
-    launch(nax::cuda::RowsBody<float, RowFunction::softmax, per>{r}, rows, nax::cuda::row_threads(n, per));
-    r.to[0] = joined.data();
-    const std::int64_t run = 64, parts = (n + run - 1) / run;
-    const Array<nax::cuda::SoftmaxState<float>> states(static_cast<std::size_t>(rows * parts));
-    const nax::cuda::SoftmaxParts<float, per> body{r, parts, run, states.data()};
-    launch(body, rows * parts, 256);
-    launch(nax::cuda::SoftmaxOfParts<float, RowFunction::softmax, per>{body}, rows * parts, 256);
-    std::vector<double> y(x.size());
+    const Floats x = numbers(rows * n, 0), labels = numbers(rows * n, 70000), scale = numbers(n, 5000),
+                 bias = numbers(n, 6000);
+    const Array<float> on_x(x, stream), on_labels(labels, stream), on_scale(scale, stream),
+        on_bias(bias, stream), whole(x.size()), joined(x.size()), first(rows), second(rows), third(rows),
+        fourth(rows);
+    std::vector<double> y(x.size()), z(x.size()), entropy(rows), of_x(x.size()), of_scales(x.size()),
+        of_biases(x.size());
     for (int row = 0; row < rows; ++row) {
-      double sum = 0;
-      for (int i = 0; i < n; ++i) sum += y[row * n + i] = std::exp(static_cast<double>(x[row * n + i]));
-      for (int i = 0; i < n; ++i) y[row * n + i] /= sum;
+      double sum = 0, mean = 0, squares = 0, along = 0, average = 0;
+      const auto at = [&](int i) { return static_cast<double>(x[row * n + i]); };
+      for (int i = 0; i < n; ++i) sum += y[row * n + i] = std::exp(at(i));
+      for (int i = 0; i < n; ++i) entropy[row] += labels[row * n + i] * (std::log(sum) - at(i));
+      for (int i = 0; i < n; ++i) y[row * n + i] /= sum, mean += at(i) / n;
+      for (int i = 0; i < n; ++i) squares += (at(i) - mean) * (at(i) - mean) / n;
+      const double inverse = 1 / std::sqrt(squares + 1e-5);
+      for (int i = 0; i < n; ++i) {
+        const double normal = (at(i) - mean) * inverse, g = labels[row * n + i];
+        z[row * n + i] = normal * scale[i] + bias[i];
+        of_scales[row * n + i] = g * normal, of_biases[row * n + i] = g;
+        average += g * scale[i] / n, along += g * scale[i] * normal / n;
+      }
+      for (int i = 0; i < n; ++i)
+        of_x[row * n + i] = inverse * (static_cast<double>(labels[row * n + i]) * scale[i] - average -
+                                       (at(i) - mean) * inverse * along);
     }
-    expect_near(whole, y);
-    expect_near(joined, y);
+    const auto expect_both = [&](const std::vector<double>& expected) {
+      expect_near(whole, expected);
+      expect_near(joined, expected);
+    };
+    launch_both<nax::cuda::SoftmaxRule<RowFunction::softmax, float, per>>(
+        {n, 0, {on_x.data()}, {whole.data()}}, {n, 0, {on_x.data()}, {joined.data()}}, rows, per);
+    expect_both(y);
+    launch_both<nax::cuda::CrossEntropyRule<float, per>>(
+        {n, 0, {on_x.data(), on_labels.data()}, {whole.data(), first.data(), second.data()}},
+        {n, 0, {on_x.data(), on_labels.data()}, {joined.data(), third.data(), fourth.data()}}, rows, per);
+    expect_both(entropy);
+    EXPECT_EQ(values(first), values(third));
+    launch_both<nax::cuda::MomentsRule<RowFunction::standardize, float, per>>(
+        {n,
+         1e-5f,
+         {on_x.data(), on_scale.data(), on_bias.data()},
+         {whole.data(), first.data(), second.data()}},
+        {n,
+         1e-5f,
+         {on_x.data(), on_scale.data(), on_bias.data()},
+         {joined.data(), third.data(), fourth.data()}},
+        rows, per);
+    expect_both(z);
+    const Array<float> scales(x.size()), biases(x.size());
+    launch_parts<nax::cuda::NormGradientRule<float, true, per>>(
+        {n,
+         0,
+         {on_labels.data(), on_x.data(), third.data(), fourth.data(), on_scale.data()},
+         {joined.data(), scales.data(), biases.data()}},
+        rows);
+    expect_near(joined, of_x);
+    expect_near(scales, of_scales);
+    expect_near(biases, of_biases);
   }
 
   template <int bytes, class T>
@@ -112,9 +167,9 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
   for (const int n : {4, 96, 256, 600, 2048, 2052}) check_norm<4>(n);
   for (const int n : {3, 31, 300, 2100}) check_norm<1>(n);
 }
-TEST_F(RowKernels, SoftmaxIsThePlainLoops) {
-  for (const int n : {4, 100, 1200}) check_softmax<4>(n);
-  for (const int n : {5, 101, 1201}) check_softmax<1>(n);
+TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
+  for (const int n : {4, 100, 1200}) check_rows<4>(n);
+  for (const int n : {5, 101, 1201}) check_rows<1>(n);
 }
 TEST_F(RowKernels, TransposesAreThePlainLoops) {
   check_transpose<1, std::uint8_t>(80, 96, true);
