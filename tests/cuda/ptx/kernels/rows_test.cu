@@ -1,4 +1,5 @@
 #include "cuda/ptx/kernels/on_card.hpp"
+#include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/row_kernels.hpp"
 #include "nax/backend/cuda/transpose_tiles.hpp"
 
@@ -141,6 +142,20 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
+  // Draws of one key, bit for bit.
+  template <class T, class Function>
+  void check_draw(int size, const Function& function) {
+    using Body = nax::cuda::DrawElements<T, Function>;
+    std::vector<T> expected(static_cast<std::size_t>(size));
+    Body body{{nullptr, 77}, nax::cuda::AnyDivisor(size), size, function, expected.data()};
+    const std::int64_t n = (size + Body::per - 1) / Body::per;
+    for (std::int64_t i = 0; i < n; ++i) body(i);
+    const Array<T> to(expected.size());
+    body.out = to.data();
+    nax::cuda::run<<<2, 256, 0, stream>>>(body, n);
+    EXPECT_EQ(values(to), expected);
+  }
+
   template <int bytes, class T>
   void check_transpose(int rows, int columns, bool in_pieces) {
     using Body = nax::cuda::TransposeTiles<bytes>;
@@ -170,6 +185,11 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
 TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
   for (const int n : {4, 100, 1200}) check_rows<4>(n);
   for (const int n : {5, 101, 1201}) check_rows<1>(n);
+}
+TEST_F(RowKernels, DrawsAreTheHosts) {
+  check_draw<float>(1002, nax::cuda::DrawUniform<float>{0.f, 1.f});
+  check_draw<std::uint8_t>(1001, nax::cuda::DrawBits<std::uint8_t>());
+  check_draw<std::uint64_t>(501, nax::cuda::DrawBits<std::uint64_t>());
 }
 TEST_F(RowKernels, TransposesAreThePlainLoops) {
   check_transpose<1, std::uint8_t>(80, 96, true);
