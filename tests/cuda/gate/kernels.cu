@@ -58,6 +58,7 @@ NAX_TEAMS(WholeRows<float, MomentsRule<loops::RowFunction::standardize, float, 4
 NAX_TEAMS(FinishParts<float, MomentsRule<loops::RowFunction::standardize, float, 4>>)
 NAX_TEAMS(NormGradient<float, true, 4>)
 NAX_TEAMS(ScanRow<RunningElements<float, false>>)
+NAX_TEAMS(ScanRow<RunningRow<float>>)
 NAX_BLOCKS(AttendFloat<64>)
 NAX_BLOCKS(AttendHalf<bfloat16, 64>)
 NAX_BLOCKS(FloatQueryGradients<64>)

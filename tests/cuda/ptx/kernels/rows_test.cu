@@ -1,6 +1,7 @@
 #include "cuda/ptx/kernels/on_card.hpp"
 #include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/row_kernels.hpp"
+#include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/transpose_tiles.hpp"
 
 // Functions of rows and transposes as device code: teams of a part of a warp, a warp and a block.
@@ -142,6 +143,43 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
+  // Running sums of two lines, in chunks of 1024.
+  template <class T>
+  void check_scan(int n, bool reverse) {
+    SCOPED_TRACE(n);
+    using Items = nax::cuda::RunningRow<T>;
+    using State = typename Items::State;
+    constexpr int lines = 2, chunk = 1024;
+    const int chunks = (n + chunk - 1) / chunk;
+    std::vector<T> x;
+    for (const float a : numbers(lines * n, 0)) x.push_back(static_cast<T>(a));
+    const Array<T> on_x(x, stream), to(x.size());
+    nax::loops::Lines of;
+    of.outer = lines, of.n = n, of.inner = 1;
+    const Items items(of, reverse, reinterpret_cast<const char*>(on_x.data()),
+                      reinterpret_cast<char*>(to.data()));
+    const Array<State> sums(static_cast<std::size_t>(lines * chunks));
+    const auto run = [&](State* parts, bool joins) {
+      launch(nax::cuda::ScanRow<Items>{items, n, chunk, chunks, parts, joins}, lines * chunks, 256);
+    };
+    run(sums.data(), true);
+    std::vector<State> ends = values(sums);
+    for (int i = 0; i < lines * chunks; ++i)
+      if (i % chunks > 0) ends[static_cast<std::size_t>(i)] += ends[static_cast<std::size_t>(i - 1)];
+    const Array<State> on_ends(ends, stream);
+    run(on_ends.data(), false);
+    const std::vector<T> y = values(to);
+    for (int line = 0; line < lines; ++line) {
+      double sum = 0;
+      for (int i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(line * n + (reverse ? n - 1 - i : i));
+        sum += static_cast<double>(static_cast<float>(x[at]));
+        ASSERT_NEAR(static_cast<double>(static_cast<float>(y[at])), sum,
+                    (sizeof(T) == 2 ? 1e-2 : 1e-5) * (1 + std::abs(sum)))
+            << at;
+      }
+    }
+  }
   // Draws of one key, bit for bit.
   template <class T, class Function>
   void check_draw(int size, const Function& function) {
@@ -185,6 +223,13 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
 TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
   for (const int n : {4, 100, 1200}) check_rows<4>(n);
   for (const int n : {5, 101, 1201}) check_rows<1>(n);
+}
+TEST_F(RowKernels, RunningSumsAreThePlainLoops) {
+  for (const bool reverse : {false, true}) {
+    for (const int n : {12, 1400, 1403}) check_scan<float>(n, reverse);
+    check_scan<double>(1100, reverse);
+    check_scan<nax::half>(1032, reverse);
+  }
 }
 TEST_F(RowKernels, DrawsAreTheHosts) {
   check_draw<float>(1002, nax::cuda::DrawUniform<float>{0.f, 1.f});
