@@ -35,16 +35,15 @@ struct Attention {
   AttentionLengths query_lengths, key_lengths;
   bool causal = false, window = false;
   std::int64_t left = 0, right = 0;  // of the window
-  // Of base 2, (batch, queries, heads, 2), or none: the greatest logit, infinite where no key is seen, and
-  // the logarithm of the sum of exp(logits - greatest).
+  // (batch, queries, heads, 2), or none: the greatest logit, as kernels count it, infinite where no key is
+  // seen, and the logarithm of base 2 of the sum of exp(logits - greatest).
   float* logarithms = nullptr;
 };
 
 // Its derivatives: those of q, k and v, (batch, rows, heads or groups, width) each, of that of the result, g.
 struct AttentionGradient {
-  Attention attention;  // `out` is not read
+  Attention attention;
   AttentionRows g, dq, dk, dv;
-  const float* along = nullptr;  // sums of g out over the width, (batch, queries, heads)
 };
 
 }  // namespace loops

@@ -19,8 +19,8 @@ namespace detail {
        q.shape(), ", ", k.shape(), ", ", v.shape()});
 }
 
-// Attention on a GPU, by one kernel. Its derivatives compute the weights again: of half types by kernels,
-// which read the rows' maxima and the logarithms of their sums, of others by the formula.
+// Attention on a GPU, by one kernel. Its gradients compute the weights again, by kernels that read the rows'
+// maxima and the logarithms of their sums; other derivatives by the formula.
 template <class T>
 struct DeviceAttentionCall {
   AttentionTerms<T> terms;
@@ -44,14 +44,10 @@ struct DeviceAttentionCall {
             o.local_window_size.right};
   }
   std::array<Array<T>, 3> gradients(const Array<T>& g) const {
-    if (holds_value(logarithms)) {
-      const Array<float> along =
-          sum(g.template astype<float>() * result.template astype<float>(), {.axis = -1});
-      std::array<Array<T>, 3> shares;
-      if (attention_gradients_on_device(operands(), logarithms, g, along,
-                                        {&shares[0], &shares[1], &shares[2]}))
-        return shares;
-    }
+    std::array<Array<T>, 3> shares;
+    if (holds_value(logarithms) && attention_gradients_on_device(operands(), logarithms, result, g,
+                                                                 {&shares[0], &shares[1], &shares[2]}))
+      return shares;
     return terms.gradients(g);
   }
 };
@@ -77,8 +73,8 @@ namespace nn {
 // where K < N each of the K heads serves N / K of the query's. The result has query's shape. Masks, causality
 // and windows combine: a pair that any of them rules out gets no weight. On the host, memory grows with T + S
 // and not with T S, for the gradient too; those of a differentiated bias and second derivatives store all
-// pairs. So does a GPU's derivative while it is computed, but for gradients of half types; its values do not,
-// of heads of up to 128 elements of float, half or bfloat16. Half types are computed in float, but a GPU
+// pairs. On a GPU values and gradients store none, for heads of up to 128 elements of float, half or
+// bfloat16; other derivatives store them while one is computed. Half types are computed in float, but a GPU
 // rounds weights to them. Throws ShapeError if query, key, value, bias, mask or sequence lengths do not fit.
 template <nax::detail::ArrayLike Q, nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto dot_product_attention(const Q& query_, const K& key_, const V& value_,

@@ -101,7 +101,7 @@ NAX_ENGINE ArrayBase attend_on_device(const DeviceAttention& of, ArrayBase* loga
   const ArrayBase result = placed.made_like(of.query, dtype);
   loops::Attention& f = placed.f;
   f.out = placed.rows_of(result);
-  if (logarithms && placed.examples.levels.empty() && (dtype == DType::float16 || dtype == DType::bfloat16)) {
+  if (logarithms && placed.examples.levels.empty() && dtype != DType::float64) {
     Frame two = placed.examples;
     for (int axis = 1; axis < 3; ++axis) two.shape.push_back(layout_of(of.query).visible(axis));
     two.shape.push_back(2);
@@ -115,7 +115,7 @@ NAX_ENGINE ArrayBase attend_on_device(const DeviceAttention& of, ArrayBase* loga
 }
 
 NAX_ENGINE bool attention_gradients_on_device(const DeviceAttention& of, const ArrayBase& logarithms,
-                                              const ArrayBase& g, const ArrayBase& along,
+                                              const ArrayBase& result, const ArrayBase& g,
                                               ArrayBase* const (&shares)[3]) {
   const Device device = of.query.device();
   const DType dtype = of.query.dtype();
@@ -123,16 +123,12 @@ NAX_ENGINE bool attention_gradients_on_device(const DeviceAttention& of, const A
   if (g.device() != device || g.dtype() != dtype || !layout_of(g).levels.empty() || !placed.place(of) ||
       !placed.examples.levels.empty())
     return false;
-  const OverExamples of_g(g, placed.examples, 4, true);
-  const ArrayBase sums = contiguous(along, transforms_handled);
+  const OverExamples of_g(g, placed.examples, 4, true), out(result, placed.examples, 4, true);
   const ArrayBase made[] = {placed.made_like(of.query, dtype), placed.made_like(of.key, dtype),
                             placed.made_like(of.value, dtype)};
-  loops::AttentionGradient x{placed.f,
-                             of_g.rows(),
-                             placed.rows_of(made[0]),
-                             placed.rows_of(made[1]),
-                             placed.rows_of(made[2]),
-                             reinterpret_cast<const float*>(device_data(sums))};
+  loops::AttentionGradient x{placed.f, of_g.rows(), placed.rows_of(made[0]), placed.rows_of(made[1]),
+                             placed.rows_of(made[2])};
+  x.attention.out = out.rows();
   x.attention.logarithms = reinterpret_cast<float*>(device_data(logarithms));
   if (!backend::accelerator_operations(device).attention_gradient(device, dtype, x)) return false;
   for (int i = 0; i < 3; ++i) *shares[i] = made[i];

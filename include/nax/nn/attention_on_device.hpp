@@ -20,10 +20,10 @@ struct DeviceAttention {
 // for them. Not recorded. `logarithms`, if any, gets what the gradients need, (B, T, N, 2), where the device
 // has kernels for these.
 NAX_ENGINE ArrayBase attend_on_device(const DeviceAttention& of, ArrayBase* logarithms);
-// The cotangents of query, key and value for the result's, g; `along` (B, T, N) of float: sums of g times the
-// result. Returns false, and does nothing, where the device has no kernel for them.
+// The cotangents of query, key and value for the result's, g. Returns false, and does nothing, where the
+// device has no kernel for them.
 NAX_ENGINE bool attention_gradients_on_device(const DeviceAttention& of, const ArrayBase& logarithms,
-                                              const ArrayBase& g, const ArrayBase& along,
+                                              const ArrayBase& result, const ArrayBase& g,
                                               ArrayBase* const (&shares)[3]);
 
 }  // namespace detail

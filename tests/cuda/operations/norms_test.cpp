@@ -108,6 +108,51 @@ TYPED_TEST(NormsOnGpu, CrossEntropyIsTheHosts) {
   }
 }
 
+// Rows that are cut into parts, of pieces and others.
+template <class T>
+class LongRowsOnGpu : public NormsOnGpu<T> {};
+using LongTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(LongRowsOnGpu, LongTypes);
+constexpr Size long_sizes[] = {{3, 20000}, {2, 16401}, {1, 16388}};
+
+TYPED_TEST(LongRowsOnGpu, HaveTheHostsNorms) {
+  using A = Array<TypeParam>;
+  for (const Size& size : long_sizes) {
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::layer_norm(x, scale, bias)); }, size,
+        this->tolerance);
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::rms_norm(x, scale) + bias); }, size,
+        this->tolerance);
+    expect_alike<TypeParam>(
+        [](const A& x, const A& scale, const A& bias) { return A(nn::standardize(x) * scale + bias); }, size,
+        this->tolerance);
+    // Far from zero, where a sum of squares would lose its digits.
+    expect_same(
+        [&](auto put) { return var(put(A(numbers<TypeParam>(size) + TypeParam(1000))), {.axis = -1}); },
+        this->tolerance);
+  }
+}
+TYPED_TEST(LongRowsOnGpu, HaveTheHostsCrossEntropy) {
+  using A = Array<TypeParam>;
+  constexpr TypeParam inf = std::numeric_limits<TypeParam>::infinity();
+  const auto f = [](const A& x, const A& labels) { return A(nn::softmax_cross_entropy(x, labels)); };
+  for (const Size& size : long_sizes) {
+    const auto labels = [&] { return A(nn::softmax(numbers<TypeParam>(size, 100))); };
+    const auto x = [&] { return A(numbers<TypeParam>(size) * TypeParam(3)); };
+    expect_same([&](auto put) { return f(put(x()), put(labels())); }, this->tolerance);
+    const auto loss = [&](const A& a, const A& b) { return A(sum(square(f(a, b)))); };
+    expect_same([&](auto put) { return grad(loss)(put(x()), put(labels())); }, this->tolerance);
+    // Logits that are infinite: without a label, with one, and a whole part of them.
+    const auto odd = [&] { return A(x().at(0, slice(0, 9000)).set(-inf).at(size.rows - 1, 7).set(inf)); };
+    expect_same([&](auto put) { return f(put(odd()), put(labels())); }, this->tolerance);
+    const auto one = [&] {
+      return A(nn::one_hot(Array<int>(arange<int>(size.rows) + 9500), size.n).template astype<TypeParam>());
+    };
+    expect_same([&](auto put) { return f(put(x()), put(one())); }, this->tolerance);
+  }
+}
+
 // Shares of many runs of rows are joined by tiles.
 TEST(NormsOnGpuOfManyRows, GradientsOfParametersAreTheHosts) {
   const auto loss = [](const Array<float>& x, const Array<float>& scale, const Array<float>& bias) {

@@ -50,6 +50,24 @@ TEST(RandomOnGpu, NumbersOfAllTypes) {
   expect_same_draw([](const random::Key& key) { return random::rademacher(key, {30}); });
 }
 
+// Threads draw several elements, of one key or of two.
+TEST(RandomOnGpu, OfManyKeysAndSizes) {
+  for (const int n : {1, 3, 4, 5, 1001}) {
+    SCOPED_TRACE(n);
+    const auto of_keys = [n](const auto& draw) {
+      expect_same_draw([&](const random::Key& key) { return draw(key, Shape{n}); });
+      expect_same_draw([&](const random::Key& key) {
+        return vmap([&](const random::Key& one) { return draw(one, Shape{n}); })(random::split(key, 3));
+      });
+    };
+    of_keys([](const random::Key& key, const Shape& shape) { return random::uniform(key, shape); });
+    of_keys([](const random::Key& key, const Shape& shape) { return random::uniform<double>(key, shape); });
+    of_keys(
+        [](const random::Key& key, const Shape& shape) { return random::bits<std::uint8_t>(key, shape); });
+    of_keys([](const random::Key& key, const Shape& shape) { return random::bernoulli(key, 0.3, shape); });
+  }
+}
+
 TEST(RandomOnGpu, Distributions) {
   expect_same_draw([](const random::Key& key) { return random::normal(key, {300}); }, 1e-6);
   expect_same_draw([](const random::Key& key) { return random::normal<double>(key, {300}); }, 1e-14);

@@ -63,7 +63,7 @@ TEST(RowsOnGpu, HaveGradientsOfAllOrders) {
     return [f](const Array<float>& x) { return sum(f(x) * sin(x * 3.f)); };
   };
   const auto check = [&](auto f) {
-    for (const int n : {3, 33, 1025})
+    for (const int n : {3, 33, 1025, 20000, 16401})
       expect_same([&](auto put) { return grad(weighted(f))(put(rows_of(n))); }, 1e-4);
     expect_same([&](auto put) { return hessian(weighted(f))(put(waves(4))); }, 1e-4);
     expect_same([&](auto put) { return jvp(f, std::tuple{put(waves(6))}, std::tuple{put(waves(6))}).second; },
@@ -82,6 +82,8 @@ TEST(RowsOnGpu, TakeOneLaunch) {
   const Array<float> few = device_put(eval(rows_of(20000)), gpu());
   expect_launches(2, [&] { nn::softmax(few); });
   expect_launches(2, [&] { logsumexp(few, {.axis = -1}); });
+  expect_launches(2, [&] { nn::layer_norm(few, few(0), few(1)); });
+  expect_launches(2, [&] { nn::softmax_cross_entropy(few, few); });
   const auto [y, pull] = vjp([](const Array<float>& x) { return nn::softmax(x); }, x);
   expect_launches(1, [&, &pull = pull] { pull(g); });
   const auto [z, pull_log] = vjp([](const Array<float>& x) { return nn::log_softmax(x); }, x);

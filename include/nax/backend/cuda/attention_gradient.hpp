@@ -4,8 +4,9 @@
 
 // Derivatives of attention of half and bfloat16 rows: weights are computed again from the rows' greatest
 // logits and the logarithms of their sums. One kernel takes some queries of a head and meets its keys, for
-// the queries' gradients; one takes some keys of a group and meets the queries of its heads, for the keys'
-// and the values'. Nothing is added by two blocks, so that results repeat exactly.
+// the queries' gradients, and writes `along`, the sums of the results times their cotangents; one takes some
+// keys of a group and meets the queries of its heads, for the keys' and the values'. Nothing is added by two
+// blocks, so that results repeat exactly.
 NAX_BEGIN
 namespace cuda {
 
@@ -16,7 +17,7 @@ struct QueryGradients : HalfTiles<T, width> {
   static constexpr int keys = width > 64 ? 32 : 64;
   static constexpr int blocks = 1, shared_bytes = 2 * (rows + keys) * stride * 2;
   loops::AttentionRows g, dq;
-  const float* along;
+  float* along;
 
   struct State {
     float logits[keys / 8][4], slopes[keys / 8][4], sums[width / 8][4];
@@ -41,8 +42,16 @@ struct QueryGradients : HalfTiles<T, width> {
         if (const int t = p.first + Base::row_of(thread) + 8 * r; t < end) {
           s.most[r] = f.logarithms[2 * this->number_at(p, t)];
           s.logarithm[r] = f.logarithms[2 * this->number_at(p, t) + 1];
-          s.along[r] = along[this->number_at(p, t)];
+          s.along[r] = this->template product_with_result<4>(p, t, g, thread % 4);
         }
+    });
+    block.template combine<4, &State::along>(states, LogitSum());
+    block.each(states, [&](int thread, State& s) {
+      if (thread % 4 != 0) return;
+      NAX_GPU_UNROLL
+      for (int r = 0; r < 2; ++r)
+        if (const int t = p.first + Base::row_of(thread) + 8 * r; t < f.queries)
+          along[this->number_at(p, t)] = s.along[r];
     });
     for (int j = p.begin; j < p.end; j += keys) {
       block.each(states, [&](int thread, State&) {
@@ -67,7 +76,6 @@ struct QueryGradients : HalfTiles<T, width> {
 
  private:
   constexpr void weigh(int thread, State& s, const AttentionPart<T>& p, int j) const {
-    using std::exp2;
     this->finish_logits(s.logits, this->sees_all(p, p.first, rows, j, keys), [&](int n, int r, float x) {
       return this->logit(p, p.first + Base::row_of(thread) + r / 2 * 8,
                          j + n * 8 + Base::pair_of(thread) + r % 2, x);
@@ -76,8 +84,8 @@ struct QueryGradients : HalfTiles<T, width> {
     for (int n = 0; n < keys / 8; ++n) {
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r)
-        s.slopes[n][r] =
-            exp2(s.logits[n][r] - s.most[r / 2] - s.logarithm[r / 2]) * (s.slopes[n][r] - s.along[r / 2]);
+        s.slopes[n][r] = this->power(s.logits[n][r] - s.most[r / 2], s.logarithm[r / 2]) *
+                         (s.slopes[n][r] - s.along[r / 2]);
     }
   }
 };
@@ -114,24 +122,15 @@ struct KeyGradients : HalfTiles<T, width> {
       Base::template load_tile<rows>(thread, of_keys, p.k, f.k.row, first, static_cast<int>(f.keys));
       Base::template load_tile<rows>(thread, values, p.v, f.v.row, first, static_cast<int>(f.keys));
     });
-    // Queries before the keys see none of them; but one that sees no key at all has weights for each.
-    const bool all_see =
-        f.causal && !f.window && !f.mask.data && !f.query_lengths.data && !f.key_lengths.data;
-    const int begin = all_see ? first / queries * queries : 0, end = static_cast<int>(f.queries);
+    const int begin = this->all_see_a_key() ? first / queries * queries : 0,
+              end = static_cast<int>(f.queries);
     for (std::int64_t head = group * heads; head < (group + 1) * heads; ++head) {
       p = this->part_at(batch, head);
       for (int t = begin; t < end; t += queries) {
         block.each(states, [&](int thread, State&) {
           Base::template load_tile<queries>(thread, of_queries, p.q, f.q.row, t, end);
           Base::template load_tile<queries>(thread, of_g, this->rows_at(g, batch, head), g.row, t, end);
-          if (thread < queries) {
-            const bool is_there = t + thread < end;
-            NAX_GPU_UNROLL
-            for (int n = 0; n < 2; ++n)
-              logarithms[2 * thread + n] =
-                  is_there ? f.logarithms[2 * this->number_at(p, t + thread) + n] : 0;
-            sums[thread] = is_there ? along[this->number_at(p, t + thread)] : 0;
-          }
+          if (thread < queries) this->load_numbers(p, t, thread, along, logarithms, sums);
         });
         block.wait();
         Base::template multiply_rows<&State::logits, queries, State>(block, states, of_keys, of_queries);
@@ -157,7 +156,6 @@ struct KeyGradients : HalfTiles<T, width> {
  private:
   constexpr void weigh(int thread, State& s, const AttentionPart<T>& p, int t, int first,
                        const float* logarithms, const float* sums) const {
-    using std::exp2;
     const int j = first + Base::row_of(thread), pair = Base::pair_of(thread);
     this->finish_logits(s.logits, this->sees_all(p, t, queries, first, rows), [&](int n, int r, float x) {
       return this->logit(p, t + n * 8 + pair + r % 2, j + r / 2 * 8, x);
@@ -170,7 +168,7 @@ struct KeyGradients : HalfTiles<T, width> {
       for (int r = 0; r < 4; ++r) {
         const int query = n * 8 + pair + r % 2;
         const float most = logarithms[2 * query],
-                    weight = exp2(s.logits[n][r] - most - logarithms[2 * query + 1]);
+                    weight = this->power(s.logits[n][r] - most, logarithms[2 * query + 1]);
         s.slopes[n][r] = weight * (s.slopes[n][r] - sums[query]);
         s.logits[n][r] = most == infinity && t + query < p.query_end ? of_each : weight;
       }

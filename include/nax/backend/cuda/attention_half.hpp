@@ -68,12 +68,11 @@ struct AttendHalf : HalfTiles<T, width> {
   }
 
   constexpr void weigh(State& s) const {
-    using std::exp2;
     float factor[2], shift[2];
     NAX_GPU_UNROLL
     for (int r = 0; r < 2; ++r) {
       shift[r] = this->shift_of(s.now[r]);
-      factor[r] = exp2(s.most[r] - shift[r]);
+      factor[r] = this->power(s.most[r] - shift[r]);
       s.most[r] = s.now[r];
       s.sums[r] *= factor[r];
     }
@@ -81,7 +80,7 @@ struct AttendHalf : HalfTiles<T, width> {
     for (int n = 0; n < keys / 8; ++n) {
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r) {
-        s.logits[n][r] = exp2(s.logits[n][r] - shift[r / 2]);
+        s.logits[n][r] = this->power(s.logits[n][r] - shift[r / 2]);
         s.sums[r / 2] += s.logits[n][r];
       }
     }
@@ -99,11 +98,7 @@ struct AttendHalf : HalfTiles<T, width> {
       if (t >= f.queries) continue;
       T* const to = p.out + t * f.out.row;
       const bool blind = s.most[r] == least_logit && s.sums[r] == s.sums[r];  // a NaN may hide
-      if (f.logarithms && thread % 4 == 0) {
-        float* const own = f.logarithms + 2 * this->number_at(p, t);
-        own[0] = blind ? std::numeric_limits<float>::infinity() : s.most[r];
-        own[1] = blind ? 0.f : std::log2(s.sums[r]);
-      }
+      if (thread % 4 == 0) this->write_logarithms(p, t, blind, s.most[r], s.sums[r]);
       if (blind) {
         this->write_blind(p, t, to, Base::pair_of(thread), 2, 8);
         continue;

@@ -4,7 +4,9 @@
 
 #include "nax/backend/cuda/attention_float.hpp"
 #include "nax/backend/cuda/attention_gradient.hpp"
+#include "nax/backend/cuda/attention_gradient_float.hpp"
 #include "nax/backend/cuda/attention_half.hpp"
+#include "nax/backend/cuda/scratch.hpp"
 #include "nax/core/dtype.hpp"
 
 // Attention in one launch.
@@ -32,7 +34,7 @@ template <class T, int rows, class Body>
 void launch_attention_of(Device device, const loops::Attention& f, Body body) {
   body.f = f;
   body.parts = (f.queries + rows - 1) / rows;
-  body.scale = static_cast<float>(f.scale) * log2_e;
+  body.scale = static_cast<float>(f.scale) * body.unit;
   body.in_pieces = is_in_pieces<T>(f);
   launch_blocks(device, f.batch * f.heads * body.parts, body);
 }
@@ -68,23 +70,22 @@ inline bool launch_attention(Device device, DType dtype, loops::Attention f) {
   return f.width <= 64 ? run(std::integral_constant<int, 64>()) : run(std::integral_constant<int, 128>());
 }
 
-template <class T, int width>
-void launch_attention_gradient_of(Device device, const loops::AttentionGradient& x) {
+template <class T, int rows, class OfQueries, class OfKeys>
+void launch_attention_gradient_of(Device device, const loops::AttentionGradient& x, OfQueries of_queries,
+                                  OfKeys of_keys) {
   const loops::Attention& f = x.attention;
+  const Scratch along(device, static_cast<std::size_t>(f.batch * f.heads * f.queries) * sizeof(float));
   const auto fill = [&](auto& body) {
     body.f = f;
-    body.scale = static_cast<float>(f.scale) * log2_e;
+    body.scale = static_cast<float>(f.scale) * body.unit;
     body.in_pieces = is_in_pieces<T>(f) && is_row_of_pieces<T>(x.g);
     body.g = x.g;
-    body.along = x.along;
+    body.along = reinterpret_cast<float*>(along.data());
   };
-  constexpr std::int64_t rows = 128;
-  QueryGradients<T, width> of_queries;
   fill(of_queries);
   of_queries.dq = x.dq;
   of_queries.parts = (f.queries + rows - 1) / rows;
   launch_blocks(device, f.batch * f.heads * of_queries.parts, of_queries);
-  KeyGradients<T, width> of_keys;
   fill(of_keys);
   of_keys.dk = x.dk, of_keys.dv = x.dv;
   of_keys.parts = (f.keys + rows - 1) / rows;
@@ -93,20 +94,21 @@ void launch_attention_gradient_of(Device device, const loops::AttentionGradient&
 
 // Returns false, and does nothing, where no kernel does this.
 inline bool launch_attention_gradient(Device device, DType dtype, loops::AttentionGradient x) {
-  if ((dtype != DType::float16 && dtype != DType::bfloat16) || !is_in_reach(x.attention) ||
-      !is_of_8_0(device))
-    return false;
+  if (!is_in_reach(x.attention) || !is_of_8_0(device)) return false;
   const auto run = [&]<int width>(std::integral_constant<int, width>) {
-    if (dtype == DType::float16)
-      launch_attention_gradient_of<half, width>(device, x);
-    else
-      launch_attention_gradient_of<bfloat16, width>(device, x);
+    const auto of_half = [&]<class T>(std::type_identity<T>) {
+      launch_attention_gradient_of<T, 128>(device, x, QueryGradients<T, width>{}, KeyGradients<T, width>{});
+      return true;
+    };
+    if (dtype == DType::float16) return of_half(std::type_identity<half>());
+    if (dtype == DType::bfloat16) return of_half(std::type_identity<bfloat16>());
+    if (dtype != DType::float32) return false;
+    launch_attention_gradient_of<float, 64>(device, x, FloatQueryGradients<width>{},
+                                            FloatKeyGradients<width>{});
+    return true;
   };
-  if (x.attention.width <= 64)
-    run(std::integral_constant<int, 64>());
-  else
-    run(std::integral_constant<int, 128>());
-  return true;
+  return x.attention.width <= 64 ? run(std::integral_constant<int, 64>())
+                                 : run(std::integral_constant<int, 128>());
 }
 
 }  // namespace cuda

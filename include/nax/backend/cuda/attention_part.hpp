@@ -10,14 +10,13 @@
 
 // Attention without a matrix of queries by keys: a block takes some queries of a head, and meets some keys at
 // a time; greatest logits and sums of rows are carried along (Milakov and Gimelshein, arXiv:1805.02867; Dao
-// et al., arXiv:2205.14135). Logits are of base 2. This header has what its kernels share.
+// et al., arXiv:2205.14135). This header has what its kernels share.
 NAX_BEGIN
 namespace cuda {
 
 inline constexpr float log2_e = 1.44269504088896340736f;
 // The logit of a key that is ruled out; finite logits of others stay above it.
 inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
-inline constexpr float least_seen = -1.6e38f * log2_e;
 
 // More queries, keys or places of a window are not counted: sums of two of them are int's.
 inline constexpr std::int64_t most_places = (std::int64_t{1} << 30) - 1;
@@ -43,8 +42,16 @@ template <class T, int rows_of_part>
 struct AttentionBody {
   loops::Attention f;
   std::int64_t parts;  // of a head
-  float scale;         // to base 2
+  float scale;         // of products, times the unit
   bool in_pieces;      // all rows are pieces of 16 bytes
+
+  // Logits of half types are of base 2. Those of float keep the digits of natural ones beside a great bias.
+  static constexpr float unit = sizeof(T) == 4 ? 1.f : log2_e, least_seen = -1.6e38f * unit;
+  // The exponential of a difference of logits; log2_of_sum is taken off behind it.
+  static constexpr float power(float x, float log2_of_sum = 0) {
+    using std::exp2;
+    return exp2(x * (log2_e / unit) - log2_of_sum);
+  }
 
   // Parts that see the most keys come first where attention is causal.
   constexpr AttentionPart<T> part_of(std::int64_t i) const {
@@ -89,8 +96,8 @@ struct AttentionBody {
     bool seen = j < p.key_end && j <= t + p.right && j >= t - p.left && t < p.query_end;
     if (f.bias.data && seen)
       x += finite(static_cast<float>(reinterpret_cast<const T*>(f.bias.data)[place(f.bias, p, t, j)]),
-                  least_seen / log2_e) *
-           log2_e;
+                  least_seen / unit) *
+           unit;
     if (f.mask.data && seen) seen = reinterpret_cast<const bool*>(f.mask.data)[place(f.mask, p, t, j)];
     return seen ? finite(x, least_seen) : least_logit;
   }
@@ -98,6 +105,36 @@ struct AttentionBody {
   // Where query t has its number, in arrays of (batch, queries, heads); `logarithms` have two.
   constexpr std::int64_t number_at(const AttentionPart<T>& p, int t) const {
     return (p.batch * f.queries + t) * f.heads + p.head;
+  }
+  constexpr void write_logarithms(const AttentionPart<T>& p, int t, bool blind, float most, float sum) const {
+    if (!f.logarithms) return;
+    float* const own = f.logarithms + 2 * number_at(p, t);
+    own[0] = blind ? std::numeric_limits<float>::infinity() : most;
+    own[1] = blind ? 0.f : std::log2(sum);
+  }
+  // A thread's part of the sum of query t's result times its cotangent, of `lanes` threads.
+  template <int lanes>
+  constexpr float product_with_result(const AttentionPart<T>& p, int t, const loops::AttentionRows& g,
+                                      int lane) const {
+    const T* const of_g = rows_at(g, p.batch, p.head) + t * g.row;
+    float sum = 0;
+    NAX_GPU_ROLLED
+    for (int column = lane; column < f.width; column += lanes)
+      sum += static_cast<float>(of_g[column]) * static_cast<float>(p.out[t * f.out.row + column]);
+    return sum;
+  }
+  // Loads what the keys' gradients need of query t + n: its logarithms, and its number of `along`.
+  constexpr void load_numbers(const AttentionPart<T>& p, int t, int n, const float* along, float* logarithms,
+                              float* sums) const {
+    const bool is_there = t + n < f.queries;
+    const std::int64_t at = is_there ? number_at(p, t + n) : 0;
+    logarithms[2 * n] = is_there ? f.logarithms[2 * at] : 0;
+    logarithms[2 * n + 1] = is_there ? f.logarithms[2 * at + 1] : 0;
+    sums[n] = is_there ? along[at] : 0;
+  }
+  // Does each query see a key, and none a key behind its own? (One that sees no key has weights for all.)
+  constexpr bool all_see_a_key() const {
+    return f.causal && !f.window && !f.mask.data && !f.query_lengths.data && !f.key_lengths.data;
   }
   // The number taken off the logits of a row whose greatest is `most`.
   static constexpr float shift_of(float most) {

@@ -3,12 +3,14 @@
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/pieces.hpp"
+#include "nax/backend/cuda/unroll.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/loops/threefry.hpp"
 #include "nax/rules/quantiles.hpp"
 
-// Random numbers: one thread an element, whose counter is its place in its key's draw. A draw's function
-// takes (key, counter) to an element.
+// Random numbers: an element's counter is its place in its key's draw. A draw's function takes (key, counter)
+// to an element.
 NAX_BEGIN
 namespace cuda {
 
@@ -20,17 +22,36 @@ struct Keys {
 
 using detail::compute_t, detail::Draw, detail::DrawKind;
 
+// A thread draws some neighbours, whose rounds overlap, and writes them in one access.
 template <class T, class Function>
-struct DrawElement {
+struct DrawElements {
+  static constexpr int per = sizeof(T) < 4 ? 4 : piece_bytes / static_cast<int>(sizeof(T));
+  using Drawn = Piece<per* static_cast<int>(sizeof(T))>;
   Keys keys;
   AnyDivisor n;  // elements a key
+  std::int64_t size;
   Function function;
   T* out;
 
   constexpr void operator()(std::int64_t i) const {
+    const std::int64_t first = i * per;
+    T* const to = out + first;
+    if (first + per <= size && reinterpret_cast<std::uintptr_t>(to) % sizeof(Drawn) == 0) {
+      Drawn drawn{};
+      NAX_GPU_UNROLL
+      for (int j = 0; j < per; ++j) drawn.set(j, element(first + j));
+      drawn.store(reinterpret_cast<char*>(to));
+    } else {
+      NAX_GPU_ROLLED
+      for (int j = 0; j < per && first + j < size; ++j) to[j] = element(first + j);
+    }
+  }
+
+ private:
+  constexpr T element(std::int64_t i) const {
     const std::int64_t row = keys.many ? n.quotient(i) : 0;
     const std::uint64_t key = keys.many ? keys.many[row] : keys.one;
-    out[i] = function(key, static_cast<std::uint64_t>(i - row * n.by));
+    return function(key, static_cast<std::uint64_t>(i - row * n.by));
   }
 };
 
@@ -111,8 +132,9 @@ class DrawLauncher {
  private:
   template <class T, class Function>
   void run(const Function& function) const {
-    launch(device_, size_,
-           DrawElement<T, Function>{keys_, AnyDivisor(n_), function, reinterpret_cast<T*>(out_)});
+    using Body = DrawElements<T, Function>;
+    launch(device_, (size_ + Body::per - 1) / Body::per,
+           Body{keys_, AnyDivisor(n_), size_, function, reinterpret_cast<T*>(out_)});
   }
   template <class T>
   DrawUniform<T> uniform() const {

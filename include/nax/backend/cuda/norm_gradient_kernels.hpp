@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "nax/backend/cuda/moment_rows.hpp"
-#include "nax/backend/cuda/scratch.hpp"
 
 // Gradients of rows that were normalised and scaled: a team of threads takes a run of rows, writes the
 // gradients of x and adds up its shares of the parameters' gradients; another launch joins these shares. The
@@ -26,10 +25,13 @@ struct NormGradient {
       const T *const g_row = g + row * n, *const x_row = x + row * n;
       const T mean = centred ? means[row] : T(0), factor = inverse[row];
       const auto y = [=](T a) { return (a - mean) * factor; };
-      if (to)
-        normalized_gradient_row<centred, per>(
-            team, n, [](T a, T, T by) { return a * by; }, [=](T, T b, T) { return y(b); }, factor,
-            to + row * n, g_row, x_row, scale);
+      if (to) {
+        const auto of_y = [](T a, T, T by) { return a * by; };
+        const auto of_row = [=](T, T b, T) { return y(b); };
+        const TwoSums sums = row_sums<per, T>(team, n, of_y, of_row, g_row, x_row, scale);
+        write_normalized_gradient<centred, per>(team, n, n, sums, of_y, of_row, factor, to + row * n, g_row,
+                                                x_row, scale);
+      }
       // A thread adds to elements of its own.
       if (scales)
         add_row(
@@ -100,6 +102,38 @@ struct NormGradient {
   }
 };
 
+// Of rows that are cut into parts: each row is a share of its own.
+template <class T, bool centred, int per>
+struct NormGradientRule : RowOfTwoSums {
+  struct Scaled {
+    constexpr T operator()(T a, T, T by) const { return a * by; }
+  };
+  static constexpr auto normalized(const RowPart<T>& p) {
+    const T mean = centred ? p.number(2) : T(0), factor = p.number(centred ? 3 : 2);
+    return [=](T, T b, auto...) { return (b - mean) * factor; };
+  }
+  template <class OneTeam>
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+    return row_sums<per, T>(team, p.size, Scaled(), normalized(p), p.from(0), p.from(1),
+                            p.shared(centred ? 4 : 3));
+  }
+  template <class OneTeam>
+  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+    const auto y = normalized(p);
+    if (p.operands.to[0])
+      write_normalized_gradient<centred, per>(team, p.size, p.length(), all, Scaled(), y,
+                                              p.number(centred ? 3 : 2), p.to(0), p.from(0), p.from(1),
+                                              p.shared(centred ? 4 : 3));
+    if (p.operands.to[1])
+      write_row<per>(
+          team, p.size, p.to(1), [=](T a, T b) { return a * y(a, b); }, p.from(0), p.from(1));
+    if constexpr (centred)
+      if (p.operands.to[2])
+        write_row<per>(
+            team, p.size, p.to(2), [](T a) { return a; }, p.from(0));
+  }
+};
+
 // to[i] = the sum of all parts' shares of column i, of one or two arrays.
 template <class T>
 struct JoinShares {
@@ -134,30 +168,36 @@ void launch_norm_gradient_in(Device device, const loops::Rows& what, const RowOp
   }
   T* const parameters[] = {r.to[1], centred ? r.to[2] : nullptr};
   const int wanted = (parameters[0] ? 1 : 0) + (parameters[1] ? 1 : 0);
+  const RowCut cut = cut_of_rows(what.rows, n);
   const int threads = n <= row_chain * warp_of_rows ? row_threads(n, per) : block_of_rows;
   // Enough teams to fill a GPU, of a few rows; chains of no more than 256 additions of T.
   constexpr std::int64_t blocks = 512, longest = 256, few = 8;
   const std::int64_t enough = std::clamp(what.rows / few, blocks, blocks * block_of_rows / threads);
   if (wanted) body.run = std::clamp<std::int64_t>((what.rows + enough - 1) / enough, 1, longest);
+  if (cut.parts > 1) body.run = 1;
   const std::int64_t parts = (what.rows + body.run - 1) / body.run;
-  if (!wanted || parts == 1) {
-    body.scales = parameters[0];
-    body.biases = parameters[1];
-    return launch_teams(device, parts, threads, body);
-  }
+  const auto run = [&](T* scales, T* biases) {
+    body.scales = scales, body.biases = biases;
+    if (cut.parts == 1) return launch_teams(device, parts, threads, body);
+    RowOperands<T> in_parts = r;
+    in_parts.to[1] = scales;
+    if (centred) in_parts.to[2] = biases;
+    launch_in_parts<NormGradientRule<T, centred, per>>(device, what.rows, cut, in_parts);
+  };
+  if (!wanted || parts == 1) return run(parameters[0], parameters[1]);
   const Scratch scratch(device, static_cast<std::size_t>(wanted * parts * n) * sizeof(T));
   T* shares = reinterpret_cast<T*>(scratch.data());
   JoinShares<T> join{parts, n, (n + tile_columns - 1) / tile_columns, {}, {}};
   int arrays = 0;
-  T** const places[] = {&body.scales, &body.biases};
+  T* places[] = {nullptr, nullptr};
   for (int p = 0; p < 2; ++p)
     if (parameters[p]) {
-      *places[p] = shares;
+      places[p] = shares;
       join.from[arrays] = shares;
       join.to[arrays++] = parameters[p];
       shares += parts * n;
     }
-  launch_teams(device, parts, threads, body);
+  run(places[0], places[1]);
   launch_tiles(device, arrays * join.tiles, join);
 }
 template <class T, bool centred>

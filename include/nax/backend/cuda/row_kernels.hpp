@@ -4,42 +4,37 @@
 #include "nax/backend/cuda/norm_gradient_kernels.hpp"
 #include "nax/backend/cuda/softmax_rows.hpp"
 
-// Functions of rows that need sums of the whole row, each in one launch, or in two where it has gradients of
-// parameters as well.
+// Functions of rows that need sums of the whole row, each in one launch; in another one where rows are cut
+// into parts, or where it has gradients of parameters as well.
 NAX_BEGIN
 namespace cuda {
 
-template <class T, loops::RowFunction what, int per>
-struct RowsBody {
-  RowOperands<T> operands;
-
-  template <class OneTeam>
-  constexpr void operator()(const OneTeam& team, std::int64_t row) const {
-    using F = loops::RowFunction;
-    if constexpr (what == F::softmax || what == F::log_softmax || what == F::logsumexp)
-      softmax_row<what, per>(operands, team, row);
-    else if constexpr (what == F::softmax_gradient || what == F::log_softmax_gradient)
-      softmax_gradient_row<what, per>(operands, team, row);
-    else if constexpr (what == F::variance || what == F::standardize)
-      moments_row<what, per>(operands, team, row);
-    else if constexpr (what == F::standardize_gradient)
-      standardize_gradient_row<per>(operands, team, row);
-    else if constexpr (what == F::rms_norm)
-      rms_norm_row<per>(operands, team, row);
-    else if constexpr (what == F::cross_entropy)
-      cross_entropy_row<per>(operands, team, row);
-    else
-      cross_entropy_gradient_row<per>(operands, team, row);
-  }
-};
+template <loops::RowFunction what, class T, int per>
+constexpr auto rule_of_rows() {
+  using F = loops::RowFunction;
+  if constexpr (what == F::softmax || what == F::log_softmax || what == F::logsumexp)
+    return SoftmaxRule<what, T, per>();
+  else if constexpr (what == F::softmax_gradient || what == F::log_softmax_gradient)
+    return SoftmaxGradientRule<what, T, per>();
+  else if constexpr (what == F::variance || what == F::standardize)
+    return MomentsRule<what, T, per>();
+  else if constexpr (what == F::standardize_gradient)
+    return StandardizeGradientRule<T, per>();
+  else if constexpr (what == F::rms_norm)
+    return RmsNormRule<T, per>();
+  else if constexpr (what == F::cross_entropy)
+    return CrossEntropyRule<T, per>();
+  else
+    return CrossEntropyGradientRule<T, per>();
+}
 
 template <class T, loops::RowFunction function>
 void launch_rows_in(Device device, const loops::Rows& what, const RowOperands<T>& operands) {
   const auto run = [&]<int per>(std::integral_constant<int, per>) {
-    if constexpr (function == loops::RowFunction::softmax || function == loops::RowFunction::log_softmax ||
-                  function == loops::RowFunction::logsumexp)
-      if (launch_softmax_in_parts<T, function, per>(device, what.rows, operands)) return;
-    launch_teams(device, what.rows, row_threads(what.n, per), RowsBody<T, function, per>{operands});
+    using Rule = decltype(rule_of_rows<function, T, per>());
+    const RowCut cut = cut_of_rows(what.rows, what.n);
+    if (cut.parts > 1) return launch_in_parts<Rule>(device, what.rows, cut, operands);
+    launch_teams(device, what.rows, row_threads(what.n, per), WholeRows<T, Rule>{operands});
   };
   if (operands.in_pieces())
     run(std::integral_constant<int, piece_bytes / static_cast<int>(sizeof(T))>());

@@ -108,7 +108,7 @@ constexpr void for_each_chunk(const OneTeam& team, std::int64_t length, const F&
 
 // The sum of term(x...).
 template <int per, class T, class OneTeam, class Term, class... Rows>
-constexpr T row_sum(const OneTeam& team, std::int64_t length, const Term& term, const Rows*... x) {
+constexpr double row_total(const OneTeam& team, std::int64_t length, const Term& term, const Rows*... x) {
   double total = 0;
   for_each_chunk<per, T>(
       team, length,
@@ -120,7 +120,11 @@ constexpr T row_sum(const OneTeam& team, std::int64_t length, const Term& term, 
         total += static_cast<double>(some);
       },
       x...);
-  return static_cast<T>(team.combine(total, RowSum()));
+  return team.combine(total, RowSum());
+}
+template <int per, class T, class OneTeam, class Term, class... Rows>
+constexpr T row_sum(const OneTeam& team, std::int64_t length, const Term& term, const Rows*... x) {
+  return static_cast<T>(row_total<per, T>(team, length, term, x...));
 }
 
 // The sums of a(x...) and of a(x...) * b(x...).
@@ -177,11 +181,6 @@ constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const
           }
       },
       x...);
-}
-// to[row] = x, where there is such a result.
-template <class T, class OneTeam>
-constexpr void write_number(const OneTeam& team, std::int64_t row, T* to, T x) {
-  if (to && team.thread() == 0) to[row] = x;
 }
 
 // How many threads a row of this length gets: a part of a warp if it is short, a block if it is long.

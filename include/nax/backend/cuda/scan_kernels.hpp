@@ -7,7 +7,9 @@
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/line_order.hpp"
+#include "nax/backend/cuda/pieces.hpp"
 #include "nax/backend/cuda/scratch.hpp"
+#include "nax/backend/cuda/unroll.hpp"
 
 // Running combinations along lines. Where there are few lines, each is cut into chunks: a chunk is joined,
 // the chunks' results are scanned in the same way, and then each chunk is run through from what came before
@@ -18,6 +20,7 @@ namespace cuda {
 
 template <class A, bool product>
 struct RunningTotal {
+  static constexpr bool commutes = true;
   // Whole numbers wrap around; sums of floats may be long.
   using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t,
                                    std::conditional_t<std::is_same_v<A, float> && !product, double, A>>;
@@ -44,6 +47,81 @@ struct RunningElements {
   }
   constexpr void write(std::int64_t line, std::int64_t i, State x) const {
     store_as<A>(result, to + order.at(line, i) * to_bytes, static_cast<A>(x));
+  }
+};
+// Sums of rows of one type, which moves 16 bytes at a time where rows are whole pieces.
+template <class T>
+struct RunningRow {
+  static constexpr bool only_rows = true;
+  using A = wide_t<T>;
+  using Rule = RunningTotal<A, false>;
+  using State = typename Rule::State;
+  std::int64_t n;
+  const T* from;
+  T* to;
+  bool reverse, in_pieces;
+
+  RunningRow(const loops::Lines& lines, bool reversed, const char* x, char* y)
+      : n(lines.n), from(reinterpret_cast<const T*>(x)), to(reinterpret_cast<T*>(y)), reverse(reversed) {
+    const auto places = reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
+    const bool whole = n * static_cast<std::int64_t>(sizeof(T)) % piece_bytes == 0;
+    in_pieces = places % piece_bytes == 0 && (whole || (lines.count() == 1 && !reverse));
+  }
+  constexpr bool in_row() const { return true; }
+  // `per` elements of a line from `first` on, none behind the end.
+  template <int per>
+  constexpr void load(std::int64_t line, std::int64_t first, std::int64_t end, State (&x)[per]) const {
+    T y[per];
+    if (in_pieces && first + per <= end) {
+      using Of = Places<per>;
+      const T* const at = from + place(line, first, per);
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; k += Of::each) {
+        const auto piece = Piece<Of::bytes>::load(reinterpret_cast<const char*>(at + k));
+        NAX_GPU_UNROLL
+        for (int j = 0; j < Of::each; ++j) y[k + j] = piece.template get<T>(j);
+      }
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; ++k)
+        x[k] = static_cast<State>(static_cast<A>(reverse ? y[per - 1 - k] : y[k]));
+      return;
+    }
+    NAX_GPU_UNROLL
+    for (int k = 0; k < per; ++k)
+      x[k] = first + k < end ? static_cast<State>(static_cast<A>(from[place(line, first + k, 1)]))
+                             : Rule::none();
+  }
+  template <int per>
+  constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State (&x)[per]) const {
+    if (in_pieces && first + per <= end) {
+      using Of = Places<per>;
+      T* const at = to + place(line, first, per);
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; k += Of::each) {
+        Piece<Of::bytes> piece{};
+        NAX_GPU_UNROLL
+        for (int j = 0; j < Of::each; ++j) piece.set(j, stored(reverse ? x[per - 1 - k - j] : x[k + j]));
+        piece.store(reinterpret_cast<char*>(at + k));
+      }
+      return;
+    }
+    NAX_GPU_UNROLL
+    for (int k = 0; k < per; ++k)
+      if (first + k < end) to[place(line, first + k, 1)] = stored(x[k]);
+  }
+
+ private:
+  template <int per>
+  struct Places {
+    static constexpr int bytes = per * static_cast<int>(sizeof(T)) < piece_bytes
+                                     ? per * static_cast<int>(sizeof(T))
+                                     : piece_bytes,
+                         each = bytes / static_cast<int>(sizeof(T));
+  };
+  static constexpr T stored(const State& x) { return static_cast<T>(static_cast<A>(x)); }
+  // Of the first in memory of `count` elements of a line.
+  constexpr std::int64_t place(std::int64_t line, std::int64_t first, int count) const {
+    return line * n + (reverse ? n - first - count : first);
   }
 };
 // The results of the chunks, scanned where they are.
@@ -102,24 +180,58 @@ struct ScanRow {
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     constexpr State none = Items::Rule::none();
     const std::int64_t line = i / chunks, c = i - line * chunks;
-    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
+    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n,
+                       step = team.threads() * per;
+    if constexpr (Items::Rule::commutes)
+      if (joins) {
+        State sum = none;
+        for (std::int64_t first = begin + team.thread() * per; first < end; first += step) {
+          State x[per];
+          load(line, first, end, x);
+          NAX_GPU_UNROLL
+          for (int k = 0; k < per; ++k) sum = Items::Rule::join(sum, x[k]);
+        }
+        sum = team.combine(sum, Join());
+        if (team.thread() == 0) parts[line * chunks + c] = sum;
+        return;
+      }
     State before = !joins && c > 0 ? parts[line * chunks + c - 1] : none;
-    for (std::int64_t base = begin; base < end; base += team.threads() * per) {
+    for (std::int64_t base = begin; base < end; base += step) {
       const std::int64_t first = base + team.thread() * per;
       State x[per];
-      State sum = none;
-      for (int k = 0; k < per; ++k) {
-        if (first + k < end) sum = Items::Rule::join(sum, items.read(line, first + k));
-        x[k] = sum;
-      }
+      load(line, first, end, x);
+      NAX_GPU_UNROLL
+      for (int k = 1; k < per; ++k) x[k] = Items::Rule::join(x[k - 1], x[k]);
       State all = none;
-      const State others = Items::Rule::join(before, team.scan(sum, Join(), none, all));
+      const State others = Items::Rule::join(before, team.scan(x[per - 1], Join(), none, all));
       before = Items::Rule::join(before, all);
       if (joins) continue;
-      for (int k = 0; k < per; ++k)
-        if (first + k < end) items.write(line, first + k, Items::Rule::join(others, x[k]));
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; ++k) x[k] = Items::Rule::join(others, x[k]);
+      store(line, first, end, x);
     }
     if (joins && team.thread() == 0) parts[line * chunks + c] = before;
+  }
+
+ private:
+  static constexpr bool moves_pieces = requires { Items::only_rows; };
+  constexpr void load(std::int64_t line, std::int64_t first, std::int64_t end, State (&x)[per]) const {
+    if constexpr (moves_pieces) {
+      items.template load<per>(line, first, end, x);
+    } else {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; ++k)
+        x[k] = first + k < end ? items.read(line, first + k) : Items::Rule::none();
+    }
+  }
+  constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State (&x)[per]) const {
+    if constexpr (moves_pieces) {
+      items.template store<per>(line, first, end, x);
+    } else {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; ++k)
+        if (first + k < end) items.write(line, first + k, x[k]);
+    }
   }
 };
 
@@ -130,7 +242,8 @@ template <class Items>
 void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::int64_t n) {
   using State = typename Items::State;
   if (lines * n == 0) return;
-  const bool in_row = items.in_row() && n > 8;
+  constexpr bool only_rows = requires { Items::only_rows; };
+  const bool in_row = only_rows || (items.in_row() && n > 8);
   const bool one_pass =
       in_row ? lines >= enough_rows || n <= 2 * row_chunk : lines >= enough_scans || n <= 2 * scan_chunk;
   const std::int64_t chunk = one_pass ? n : in_row ? row_chunk : scan_chunk;
@@ -139,7 +252,7 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
     if (in_row)
       launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
                    ScanRow<Items>{items, n, chunk, chunks, parts, joins});
-    else
+    else if constexpr (!only_rows)
       launch(device, lines * chunks,
              ScanChunk<Items>{items, AnyDivisor(lines), n, chunk, chunks, parts, joins});
   };
@@ -151,6 +264,21 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   run(ends, false);
 }
 
+// Returns false, and does nothing, where no kernel does this.
+inline bool launch_sums_of_rows(Device device, const loops::Lines& lines, bool reverse, DType dtype,
+                                const char* from, char* to) {
+  if (lines.inner != 1 || lines.n <= 8) return false;
+  const auto run = [&]<class T>(std::type_identity<T>) {
+    launch_scan_of(device, RunningRow<T>(lines, reverse, from, to), lines.count(), lines.n);
+    return true;
+  };
+  if (dtype == DType::float32) return run(std::type_identity<float>());
+  if (dtype == DType::float64) return run(std::type_identity<double>());
+  if (dtype == DType::float16) return run(std::type_identity<half>());
+  if (dtype == DType::bfloat16) return run(std::type_identity<bfloat16>());
+  return dtype == DType::int64 && run(std::type_identity<std::int64_t>());
+}
+
 inline void launch_scan(Device device, bool product, const loops::Lines& lines, bool reverse, DType from_type,
                         const char* from, DType to_type, char* to) {
   const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(from_type)),
@@ -160,6 +288,8 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
     parts.inner *= 2;
     return launch_scan(device, product, parts, reverse, part_type(from_type), from, part_type(to_type), to);
   }
+  if (!product && from_type == to_type && launch_sums_of_rows(device, lines, reverse, to_type, from, to))
+    return;
   with_factors(to_type, [&]<class A>(std::type_identity<A>) {
     if constexpr (!is_complex_v<A>) check_real(from_type);
     const auto run = [&]<bool p>(std::bool_constant<p>) {

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
-#include "nax/backend/cuda/row_loops.hpp"
-#include "nax/backend/cuda/scratch.hpp"
+#include "nax/backend/cuda/row_parts.hpp"
 
-// softmax and its kin: a team of threads does a row. It reads the row once for each sum and once for the
-// result, from caches but for the first time.
+// softmax and its kin. A team reads its elements once for each sum and once for the result, from caches but
+// for the first time.
 NAX_BEGIN
 namespace cuda {
 
@@ -17,32 +15,12 @@ constexpr T finite_or_zero(T m) {
   constexpr T infinite = std::numeric_limits<T>::infinity();
   return m == infinite || m == -infinite || m != m ? T(0) : m;
 }
-
-// softmax, log_softmax or logsumexp.
-template <loops::RowFunction what, int per, class T, class OneTeam>
-constexpr void softmax_row(const RowOperands<T>& r, const OneTeam& team, std::int64_t row) {
-  using F = loops::RowFunction;
-  using std::exp, std::log;
-  const std::int64_t n = r.length;
-  const T* const x = r.from[0] + row * n;
-  const T most = row_greatest<per>(team, n, x), m = what == F::logsumexp ? finite_or_zero(most) : most;
-  const T total = row_sum<per, T>(
-      team, n, [=](T a) { return exp(a - m); }, x);
-  if constexpr (what == F::softmax) {
-    write_row<per>(
-        team, n, r.to[0] + row * n, [=](T a) { return exp(a - m) / total; }, x);
-  } else {
-    const T log_total = log(total);
-    if constexpr (what == F::log_softmax)
-      write_row<per>(
-          team, n, r.to[0] + row * n, [=](T a) { return a - m - log_total; }, x);
-    else
-      write_number(team, row, r.to[0], log_total + m);
-  }
+// 0; NaN for a row without a finite greatest element.
+template <class T>
+constexpr T none_beside(T m) {
+  return m - m;
 }
 
-// A few long rows are cut into parts: a launch finds the greatest element of each part and its sum, another
-// one joins these and writes.
 template <class T>
 struct SoftmaxState {
   T most;
@@ -50,128 +28,146 @@ struct SoftmaxState {
 };
 template <class T>
 struct JoinSoftmaxStates {
+  // The factor of sums that are taken about `most`, about another greatest element.
+  static constexpr double moved(T most, T shift) {
+    using std::exp;
+    return static_cast<double>(exp(finite_or_zero(most) - shift));
+  }
   static constexpr SoftmaxState<T> join(const SoftmaxState<T>& a, const SoftmaxState<T>& b) {
-    using std::exp;
     const T most = RowMax::join(a.most, b.most), shift = finite_or_zero(most);
-    const auto moved = [=](const SoftmaxState<T>& x) {
-      return x.sum == 0 ? 0. : x.sum * static_cast<double>(exp(finite_or_zero(x.most) - shift));
-    };
-    return {most, moved(a) + moved(b)};
+    const auto sum = [=](const SoftmaxState<T>& x) { return x.sum == 0 ? 0. : x.sum * moved(x.most, shift); };
+    return {most, sum(a) + sum(b)};
   }
 };
-template <class T, int per>
-struct SoftmaxParts {
-  RowOperands<T> r;
-  std::int64_t parts, run;  // of a row; elements of a part
-  SoftmaxState<T>* states;
 
-  constexpr std::int64_t size(std::int64_t part) const {
-    return (part + 1) * run < r.length ? run : r.length - part * run;
+template <int per, class T, class OneTeam>
+constexpr SoftmaxState<T> softmax_state(const OneTeam& team, std::int64_t n, const T* x) {
+  using std::exp;
+  const T most = row_greatest<per>(team, n, x), m = finite_or_zero(most);
+  const T total = row_sum<per, T>(
+      team, n, [=](T a) { return exp(a - m); }, x);
+  return {most, static_cast<double>(total)};
+}
+
+// softmax, log_softmax or logsumexp.
+template <loops::RowFunction what, class T, int per>
+struct SoftmaxRule {
+  using State = SoftmaxState<T>;
+  static constexpr bool writes_numbers = what == loops::RowFunction::logsumexp;
+
+  template <class OneTeam>
+  static constexpr State state(const OneTeam& team, const RowPart<T>& p) {
+    return softmax_state<per>(team, p.size, p.from(0));
   }
   template <class OneTeam>
-  constexpr void operator()(const OneTeam& team, std::int64_t i) const {
-    using std::exp;
-    const std::int64_t row = i / parts, part = i - row * parts, n = size(part);
-    const T* const x = r.from[0] + row * r.length + part * run;
-    const T most = row_greatest<per>(team, n, x), m = finite_or_zero(most);
-    const T total = row_sum<per, T>(
-        team, n, [=](T a) { return exp(a - m); }, x);
-    if (team.thread() == 0) states[i] = {most, static_cast<double>(total)};
+  static constexpr State join(const OneTeam& team, const State* states, const RowCut& cut,
+                              std::int64_t /*length*/) {
+    State all{-std::numeric_limits<T>::infinity(), 0};
+    for (std::int64_t i = team.thread(); i < cut.parts; i += team.threads())
+      all = JoinSoftmaxStates<T>::join(all, states[i]);
+    return team.combine(all, JoinSoftmaxStates<T>());
   }
-};
-template <class T, loops::RowFunction what, int per>
-struct SoftmaxOfParts : SoftmaxParts<T, per> {
   template <class OneTeam>
-  constexpr void operator()(const OneTeam& team, std::int64_t i) const {
+  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const State& all) {
     using F = loops::RowFunction;
     using std::exp, std::log;
-    constexpr T infinite = std::numeric_limits<T>::infinity();
-    const auto& r = this->r;
-    const std::int64_t row = what == F::logsumexp ? i : i / this->parts, part = i - row * this->parts;
-    SoftmaxState<T> all{-infinite, 0};
-    for (std::int64_t p = team.thread(); p < this->parts; p += team.threads())
-      all = JoinSoftmaxStates<T>::join(all, this->states[row * this->parts + p]);
-    all = team.combine(all, JoinSoftmaxStates<T>());
-    const T total = static_cast<T>(all.sum);
+    const T m = all.most, sum = static_cast<T>(all.sum);
     if constexpr (what == F::logsumexp) {
-      write_number(team, row, r.to[0], log(total) + finite_or_zero(all.most));
+      p.write_number(team, 0, log(sum) + finite_or_zero(m));
     } else {
-      const T m = all.most, none = m - m;  // NaN for a row without a finite greatest element
-      const std::int64_t first = row * r.length + part * this->run, n = this->size(part);
-      if constexpr (what == F::softmax) {
-        write_row<per>(
-            team, n, r.to[0] + first, [=](T a) { return exp(a - m) / total + none; }, r.from[0] + first);
-      } else {
-        const T log_total = log(total) + none;
-        write_row<per>(
-            team, n, r.to[0] + first, [=](T a) { return a - m - log_total; }, r.from[0] + first);
-      }
+      const T total = sum + none_beside(m), log_total = log(total);
+      write_row<per>(
+          team, p.size, p.to(0),
+          [=](T a) { return what == F::softmax ? exp(a - m) / total : a - m - log_total; }, p.from(0));
     }
   }
 };
 
-// Returns false, and does nothing, where rows are many or short.
-template <class T, loops::RowFunction what, int per>
-bool launch_softmax_in_parts(Device device, std::int64_t rows, const RowOperands<T>& operands) {
-  constexpr std::int64_t few = 64, least = 8192, enough_blocks = 512;  // elements of a part
-  const std::int64_t wanted =
-      std::min(enough_blocks / std::max<std::int64_t>(rows, 1), operands.length / least);
-  if (rows > few || wanted < 2) return false;
-  const std::int64_t run = ((operands.length + wanted - 1) / wanted + 63) / 64 * 64,
-                     parts = (operands.length + run - 1) / run;
-  const Scratch scratch(device, static_cast<std::size_t>(rows * parts) * sizeof(SoftmaxState<T>));
-  const SoftmaxParts<T, per> body{operands, parts, run, reinterpret_cast<SoftmaxState<T>*>(scratch.data())};
-  launch_teams(device, rows * parts, block_of_rows, body);
-  launch_teams(device, what == loops::RowFunction::logsumexp ? rows : rows * parts, block_of_rows,
-               SoftmaxOfParts<T, what, per>{body});
-  return true;
-}
+// softmax_gradient or log_softmax_gradient.
+template <loops::RowFunction what, class T, int per>
+struct SoftmaxGradientRule : RowOfTwoSums {
+  static constexpr bool of_log = what == loops::RowFunction::log_softmax_gradient;
 
-template <loops::RowFunction what, int per, class T, class OneTeam>
-constexpr void softmax_gradient_row(const RowOperands<T>& r, const OneTeam& team, std::int64_t row) {
-  using std::exp;
-  const std::int64_t n = r.length;
-  const T *const g = r.from[0] + row * n, *const y = r.from[1] + row * n;
-  T* const to = r.to[0] + row * n;
-  if constexpr (what == loops::RowFunction::softmax_gradient) {
-    const T along = row_sum<per, T>(
-        team, n, [](T a, T b) { return a * b; }, g, y);
-    write_row<per>(
-        team, n, to, [=](T a, T b) { return b * (a - along); }, g, y);
-  } else {
-    const T total = row_sum<per, T>(
-        team, n, [](T a) { return a; }, g);
-    write_row<per>(
-        team, n, to, [=](T a, T b) { return a - exp(b) * total; }, g, y);
+  template <class OneTeam>
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+    const T sum = of_log ? row_sum<per, T>(
+                               team, p.size, [](T a) { return a; }, p.from(0))
+                         : row_sum<per, T>(
+                               team, p.size, [](T a, T b) { return a * b; }, p.from(0), p.from(1));
+    return {static_cast<double>(sum), 0};
   }
-}
+  template <class OneTeam>
+  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+    using std::exp;
+    const T sum = static_cast<T>(all.first);
+    write_row<per>(
+        team, p.size, p.to(0), [=](T a, T b) { return of_log ? a - exp(b) * sum : b * (a - sum); }, p.from(0),
+        p.from(1));
+  }
+};
 
-template <int per, class T, class OneTeam>
-constexpr void cross_entropy_row(const RowOperands<T>& r, const OneTeam& team, std::int64_t row) {
-  using std::exp, std::log;
-  const std::int64_t n = r.length;
-  const T *const x = r.from[0] + row * n, *const labels = r.from[1] + row * n;
-  const T m = row_greatest<per>(team, n, x);
-  const T l = log(row_sum<per, T>(
-      team, n, [=](T a) { return exp(a - m); }, x));
-  write_number(team, row, r.to[1], m);
-  write_number(team, row, r.to[2], l);
-  const T total = row_sum<per, T>(
-      team, n, [=](T a, T b) { return b * (a - m - l); }, x, labels);
-  write_number(team, row, r.to[0], -total);
-}
+template <class T>
+struct CrossEntropyState {
+  SoftmaxState<T> x;
+  TwoSums labels;  // their sum, and that of labels (x - finite_or_zero(most))
+};
+template <class T, int per>
+struct CrossEntropyRule {
+  using State = CrossEntropyState<T>;
+  static constexpr bool writes_numbers = true;
 
-template <int per, class T, class OneTeam>
-constexpr void cross_entropy_gradient_row(const RowOperands<T>& r, const OneTeam& team, std::int64_t row) {
-  using std::exp;
-  const std::int64_t n = r.length;
-  const T *const x = r.from[0] + row * n, *const labels = r.from[1] + row * n;
-  const T m = r.from[2][row], l = r.from[3][row], g = r.from[4] ? r.from[4][row] : r.number;
-  const T weight = row_sum<per, T>(
-      team, n, [](T b) { return b; }, labels);
-  write_row<per>(
-      team, n, r.to[0] + row * n, [=](T a, T b) { return g * (exp(a - m - l) * weight - b); }, x, labels);
-}
+  template <class OneTeam>
+  static constexpr State state(const OneTeam& team, const RowPart<T>& p) {
+    const SoftmaxState<T> x = softmax_state<per>(team, p.size, p.from(0));
+    const T m = finite_or_zero(x.most);
+    return {x,
+            row_sums<per, T>(
+                team, p.size, [](T b, T) { return b; }, [=](T, T a) { return a - m; }, p.from(1), p.from(0))};
+  }
+  template <class OneTeam>
+  static constexpr State join(const OneTeam& team, const State* states, const RowCut& cut,
+                              std::int64_t /*length*/) {
+    using Join = JoinSoftmaxStates<T>;
+    SoftmaxState<T> x{-std::numeric_limits<T>::infinity(), 0};
+    for (std::int64_t i = team.thread(); i < cut.parts; i += team.threads()) x = Join::join(x, states[i].x);
+    x = team.combine(x, Join());
+    const T m = finite_or_zero(x.most);
+    TwoSums labels{0, 0};
+    for (std::int64_t i = team.thread(); i < cut.parts; i += team.threads()) {
+      const TwoSums some = states[i].labels;
+      const double moved = static_cast<double>(finite_or_zero(states[i].x.most) - m);
+      labels = JoinTwoSums::join(labels, {some.first, some.second + moved * some.first});
+    }
+    return {x, team.combine(labels, JoinTwoSums())};
+  }
+  template <class OneTeam>
+  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const State& all) {
+    using std::log;
+    const T l = log(static_cast<T>(all.x.sum) + none_beside(all.x.most));
+    p.write_number(team, 1, all.x.most);
+    p.write_number(team, 2, l);
+    p.write_number(team, 0, static_cast<T>(static_cast<double>(l) * all.labels.first - all.labels.second));
+  }
+};
+
+template <class T, int per>
+struct CrossEntropyGradientRule : RowOfTwoSums {
+  template <class OneTeam>
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+    const T sum = row_sum<per, T>(
+        team, p.size, [](T b) { return b; }, p.from(1));
+    return {static_cast<double>(sum), 0};
+  }
+  template <class OneTeam>
+  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+    using std::exp;
+    const T weight = static_cast<T>(all.first), m = p.number(2), l = p.number(3),
+            g = p.operands.from[4] ? p.number(4) : p.operands.number;
+    write_row<per>(
+        team, p.size, p.to(0), [=](T a, T b) { return g * (exp(a - m - l) * weight - b); }, p.from(0),
+        p.from(1));
+  }
+};
 
 }  // namespace cuda
 NAX_END

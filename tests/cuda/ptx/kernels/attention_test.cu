@@ -35,7 +35,7 @@ class AttentionKernels : public on_card::Kernels {
               std::int64_t heads) {
     body.f = f;
     body.parts = (count + rows - 1) / rows;
-    body.scale = static_cast<float>(f.scale) * nax::cuda::log2_e;
+    body.scale = static_cast<float>(f.scale) * Body::unit;
     body.in_pieces = f.width * static_cast<std::int64_t>(sizeof(T)) % 16 == 0;
     const std::int64_t n = f.batch * heads * body.parts;
     nax::cuda::run_blocks<<<static_cast<unsigned>(n), 256, Body::shared_bytes, stream>>>(body, n);
@@ -118,27 +118,32 @@ class AttentionKernels : public on_card::Kernels {
       }
     }
 
-    if constexpr (sizeof(T) == 4) {
-      launch(nax::cuda::AttendFloat<width>{}, f, 64, f.queries, f.heads);
-      expect_near(out, y, 1e-5);
-    } else {
-      const double unit = std::is_same_v<T, half> ? 1e-3 : 8e-3;
-      launch(nax::cuda::AttendHalf<T, width>{}, f, 128, f.queries, f.heads);
+    constexpr bool is_float = sizeof(T) == 4;
+    constexpr int of_block = is_float ? 64 : 128;
+    const double unit = is_float ? 5e-6 : std::is_same_v<T, half> ? 1e-3 : 8e-3;
+    const auto run = [&](auto value, auto by_queries, auto by_keys) {
+      launch(value, f, of_block, f.queries, f.heads);
       expect_near(out, y, 2 * unit);
-      const Array<float> on_along(along, stream);
-      nax::cuda::QueryGradients<T, width> by_queries;
+      const Array<float> on_along(along.size());
       by_queries.g = rows(on_g, s.queries, s.heads), by_queries.dq = rows(dq, s.queries, s.heads);
       by_queries.along = on_along.data();
-      launch(by_queries, f, 128, f.queries, f.heads);
+      launch(by_queries, f, of_block, f.queries, f.heads);
       expect_near(dq, of_dq, 10 * unit);
-      nax::cuda::KeyGradients<T, width> by_keys;
+      const std::vector<float> sums = values(on_along);
+      for (std::size_t i = 0; i < sums.size(); ++i) ASSERT_NEAR(sums[i], along[i], 10 * unit) << i;
       by_keys.g = rows(on_g, s.queries, s.heads);
       by_keys.dk = rows(dk, s.keys, s.groups), by_keys.dv = rows(dv, s.keys, s.groups);
       by_keys.along = on_along.data();
-      launch(by_keys, f, 128, f.keys, f.groups);
+      launch(by_keys, f, of_block, f.keys, f.groups);
       expect_near(dk, of_dk, 10 * unit);
       expect_near(dv, of_dv, 10 * unit);
-    }
+    };
+    if constexpr (is_float)
+      run(nax::cuda::AttendFloat<width>{}, nax::cuda::FloatQueryGradients<width>{},
+          nax::cuda::FloatKeyGradients<width>{});
+    else
+      run(nax::cuda::AttendHalf<T, width>{}, nax::cuda::QueryGradients<T, width>{},
+          nax::cuda::KeyGradients<T, width>{});
   }
 };
 using Types = testing::Types<float, half, bfloat16>;

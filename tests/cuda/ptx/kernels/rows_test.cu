@@ -1,5 +1,7 @@
 #include "cuda/ptx/kernels/on_card.hpp"
+#include "nax/backend/cuda/draw_kernels.hpp"
 #include "nax/backend/cuda/row_kernels.hpp"
+#include "nax/backend/cuda/scan_kernels.hpp"
 #include "nax/backend/cuda/transpose_tiles.hpp"
 
 // Functions of rows and transposes as device code: teams of a part of a warp, a warp and a block.
@@ -60,30 +62,136 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
-  // A softmax of three rows, as a whole and in parts.
+  // A rule's rows, as a whole and in parts of 64 elements.
+  template <class Rule>
+  void launch_both(const RowOperands<float>& whole, const RowOperands<float>& joined, int rows, int per) {
+    launch(nax::cuda::WholeRows<float, Rule>{whole}, rows, nax::cuda::row_threads(whole.length, per));
+    launch_parts<Rule>(joined, rows);
+  }
+  template <class Rule>
+  void launch_parts(const RowOperands<float>& joined, int rows) {
+    const nax::cuda::RowCut cut{(joined.length + 63) / 64, 64};
+    const Array<typename Rule::State> states(static_cast<std::size_t>(rows * cut.parts));
+    launch(nax::cuda::StatesOfParts<float, Rule>{joined, cut, states.data()}, rows * cut.parts, 256);
+    launch(nax::cuda::FinishParts<float, Rule>{joined, cut, states.data()},
+           Rule::writes_numbers ? rows : rows * cut.parts, 256);
+  }
+
+  // Softmax, cross entropy and layer norm with its gradient, of three rows.
   template <int per>
-  void check_softmax(int n) {
+  void check_rows(int n) {
     SCOPED_TRACE(n);
     using nax::loops::RowFunction;
     constexpr int rows = 3;
-    const Floats x = numbers(rows * n, 0);
-    const Array<float> on_x(x, stream), whole(x.size()), joined(x.size());
-    RowOperands<float> r{n, 0, {on_x.data()}, {whole.data()}};
-    launch(nax::cuda::RowsBody<float, RowFunction::softmax, per>{r}, rows, nax::cuda::row_threads(n, per));
-    r.to[0] = joined.data();
-    const std::int64_t run = 64, parts = (n + run - 1) / run;
-    const Array<nax::cuda::SoftmaxState<float>> states(static_cast<std::size_t>(rows * parts));
-    const nax::cuda::SoftmaxParts<float, per> body{r, parts, run, states.data()};
-    launch(body, rows * parts, 256);
-    launch(nax::cuda::SoftmaxOfParts<float, RowFunction::softmax, per>{body}, rows * parts, 256);
-    std::vector<double> y(x.size());
+    const Floats x = numbers(rows * n, 0), labels = numbers(rows * n, 70000), scale = numbers(n, 5000),
+                 bias = numbers(n, 6000);
+    const Array<float> on_x(x, stream), on_labels(labels, stream), on_scale(scale, stream),
+        on_bias(bias, stream), whole(x.size()), joined(x.size()), first(rows), second(rows), third(rows),
+        fourth(rows);
+    std::vector<double> y(x.size()), z(x.size()), entropy(rows), of_x(x.size()), of_scales(x.size()),
+        of_biases(x.size());
     for (int row = 0; row < rows; ++row) {
-      double sum = 0;
-      for (int i = 0; i < n; ++i) sum += y[row * n + i] = std::exp(static_cast<double>(x[row * n + i]));
-      for (int i = 0; i < n; ++i) y[row * n + i] /= sum;
+      double sum = 0, mean = 0, squares = 0, along = 0, average = 0;
+      const auto at = [&](int i) { return static_cast<double>(x[row * n + i]); };
+      for (int i = 0; i < n; ++i) sum += y[row * n + i] = std::exp(at(i));
+      for (int i = 0; i < n; ++i) entropy[row] += labels[row * n + i] * (std::log(sum) - at(i));
+      for (int i = 0; i < n; ++i) y[row * n + i] /= sum, mean += at(i) / n;
+      for (int i = 0; i < n; ++i) squares += (at(i) - mean) * (at(i) - mean) / n;
+      const double inverse = 1 / std::sqrt(squares + 1e-5);
+      for (int i = 0; i < n; ++i) {
+        const double normal = (at(i) - mean) * inverse, g = labels[row * n + i];
+        z[row * n + i] = normal * scale[i] + bias[i];
+        of_scales[row * n + i] = g * normal, of_biases[row * n + i] = g;
+        average += g * scale[i] / n, along += g * scale[i] * normal / n;
+      }
+      for (int i = 0; i < n; ++i)
+        of_x[row * n + i] = inverse * (static_cast<double>(labels[row * n + i]) * scale[i] - average -
+                                       (at(i) - mean) * inverse * along);
     }
-    expect_near(whole, y);
-    expect_near(joined, y);
+    const auto expect_both = [&](const std::vector<double>& expected) {
+      expect_near(whole, expected);
+      expect_near(joined, expected);
+    };
+    launch_both<nax::cuda::SoftmaxRule<RowFunction::softmax, float, per>>(
+        {n, 0, {on_x.data()}, {whole.data()}}, {n, 0, {on_x.data()}, {joined.data()}}, rows, per);
+    expect_both(y);
+    launch_both<nax::cuda::CrossEntropyRule<float, per>>(
+        {n, 0, {on_x.data(), on_labels.data()}, {whole.data(), first.data(), second.data()}},
+        {n, 0, {on_x.data(), on_labels.data()}, {joined.data(), third.data(), fourth.data()}}, rows, per);
+    expect_both(entropy);
+    EXPECT_EQ(values(first), values(third));
+    launch_both<nax::cuda::MomentsRule<RowFunction::standardize, float, per>>(
+        {n,
+         1e-5f,
+         {on_x.data(), on_scale.data(), on_bias.data()},
+         {whole.data(), first.data(), second.data()}},
+        {n,
+         1e-5f,
+         {on_x.data(), on_scale.data(), on_bias.data()},
+         {joined.data(), third.data(), fourth.data()}},
+        rows, per);
+    expect_both(z);
+    const Array<float> scales(x.size()), biases(x.size());
+    launch_parts<nax::cuda::NormGradientRule<float, true, per>>(
+        {n,
+         0,
+         {on_labels.data(), on_x.data(), third.data(), fourth.data(), on_scale.data()},
+         {joined.data(), scales.data(), biases.data()}},
+        rows);
+    expect_near(joined, of_x);
+    expect_near(scales, of_scales);
+    expect_near(biases, of_biases);
+  }
+
+  // Running sums of two lines, in chunks of 1024.
+  template <class T>
+  void check_scan(int n, bool reverse) {
+    SCOPED_TRACE(n);
+    using Items = nax::cuda::RunningRow<T>;
+    using State = typename Items::State;
+    constexpr int lines = 2, chunk = 1024;
+    const int chunks = (n + chunk - 1) / chunk;
+    std::vector<T> x;
+    for (const float a : numbers(lines * n, 0)) x.push_back(static_cast<T>(a));
+    const Array<T> on_x(x, stream), to(x.size());
+    nax::loops::Lines of;
+    of.outer = lines, of.n = n, of.inner = 1;
+    const Items items(of, reverse, reinterpret_cast<const char*>(on_x.data()),
+                      reinterpret_cast<char*>(to.data()));
+    const Array<State> sums(static_cast<std::size_t>(lines * chunks));
+    const auto run = [&](State* parts, bool joins) {
+      launch(nax::cuda::ScanRow<Items>{items, n, chunk, chunks, parts, joins}, lines * chunks, 256);
+    };
+    run(sums.data(), true);
+    std::vector<State> ends = values(sums);
+    for (int i = 0; i < lines * chunks; ++i)
+      if (i % chunks > 0) ends[static_cast<std::size_t>(i)] += ends[static_cast<std::size_t>(i - 1)];
+    const Array<State> on_ends(ends, stream);
+    run(on_ends.data(), false);
+    const std::vector<T> y = values(to);
+    for (int line = 0; line < lines; ++line) {
+      double sum = 0;
+      for (int i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(line * n + (reverse ? n - 1 - i : i));
+        sum += static_cast<double>(static_cast<float>(x[at]));
+        ASSERT_NEAR(static_cast<double>(static_cast<float>(y[at])), sum,
+                    (sizeof(T) == 2 ? 1e-2 : 1e-5) * (1 + std::abs(sum)))
+            << at;
+      }
+    }
+  }
+  // Draws of one key, bit for bit.
+  template <class T, class Function>
+  void check_draw(int size, const Function& function) {
+    using Body = nax::cuda::DrawElements<T, Function>;
+    std::vector<T> expected(static_cast<std::size_t>(size));
+    Body body{{nullptr, 77}, nax::cuda::AnyDivisor(size), size, function, expected.data()};
+    const std::int64_t n = (size + Body::per - 1) / Body::per;
+    for (std::int64_t i = 0; i < n; ++i) body(i);
+    const Array<T> to(expected.size());
+    body.out = to.data();
+    nax::cuda::run<<<2, 256, 0, stream>>>(body, n);
+    EXPECT_EQ(values(to), expected);
   }
 
   template <int bytes, class T>
@@ -112,9 +220,21 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
   for (const int n : {4, 96, 256, 600, 2048, 2052}) check_norm<4>(n);
   for (const int n : {3, 31, 300, 2100}) check_norm<1>(n);
 }
-TEST_F(RowKernels, SoftmaxIsThePlainLoops) {
-  for (const int n : {4, 100, 1200}) check_softmax<4>(n);
-  for (const int n : {5, 101, 1201}) check_softmax<1>(n);
+TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
+  for (const int n : {4, 100, 1200}) check_rows<4>(n);
+  for (const int n : {5, 101, 1201}) check_rows<1>(n);
+}
+TEST_F(RowKernels, RunningSumsAreThePlainLoops) {
+  for (const bool reverse : {false, true}) {
+    for (const int n : {12, 1400, 1403}) check_scan<float>(n, reverse);
+    check_scan<double>(1100, reverse);
+    check_scan<nax::half>(1032, reverse);
+  }
+}
+TEST_F(RowKernels, DrawsAreTheHosts) {
+  check_draw<float>(1002, nax::cuda::DrawUniform<float>{0.f, 1.f});
+  check_draw<std::uint8_t>(1001, nax::cuda::DrawBits<std::uint8_t>());
+  check_draw<std::uint64_t>(501, nax::cuda::DrawBits<std::uint64_t>());
 }
 TEST_F(RowKernels, TransposesAreThePlainLoops) {
   check_transpose<1, std::uint8_t>(80, 96, true);
