@@ -57,7 +57,8 @@ case("reduce_window.mul", lambda x: lax.reduce_window(x, 1.0, lax.mul, (1, 2, 2)
 
 
 def pool(f, init, window, strides, padding):
-    return lambda x: lax.reduce_window(x, init, f, (1, *window, 1), (1, *strides, 1), padding)
+    pads = padding if isinstance(padding, str) else ((0, 0), *padding, (0, 0))
+    return lambda x: lax.reduce_window(x, init, f, (1, *window, 1), (1, *strides, 1), pads)
 
 
 for name, f, init in (("max_pool", lax.max, -jnp.inf), ("min_pool", lax.min, jnp.inf)):
@@ -91,4 +92,27 @@ case("glu", nn.glu, (3, 4))
 case("glu.axis=0", lambda x: nn.glu(x, axis=0), (4, 3))
 case("logmeanexp", nn.logmeanexp, (3, 4))
 case("logmeanexp.axis=1", lambda x: nn.logmeanexp(x, axis=1, keepdims=True), (3, 4))
+# The first and last windows lie in the padding.
+for name, f, init in (("max_pool", lax.max, -jnp.inf), ("min_pool", lax.min, jnp.inf)):
+    padded = pool(f, init, (2, 2), (1, 2), ((2, 1), (3, 4)))
+    x = goldens.grid(9, (1, 3, 4, 1))
+    y, pull = jax.vjp(padded, x)
+    g = goldens.grid(10, y.shape)
+    out.case(name + "_padded/f64", (x,), y)
+    out.case(name + "_padded_vjp/f64", (x, g), pull(g)[0])
+# Rows whose biases lie below the logit of keys that are ruled out: some keys of both kinds, all ruled out, one
+# of usual size, all seen.
+draw = np.random.default_rng(0)
+q, k, v, g = (draw.normal(size=(1, n, 1, 3)).astype(np.float32) for n in (4, 5, 5, 4))
+mask = np.ones((1, 1, 4, 5), bool)
+mask[0, 0, 0, 2:] = mask[0, 0, 1] = mask[0, 0, 2, 0] = False
+most = np.finfo(np.float32).max
+for name, least in (("lowest", -most), ("above", -0.6 * most), ("equal", -0.7 * most), ("infinite", -np.inf)):
+    bias = np.zeros((1, 1, 4, 5), np.float32)
+    bias[0, 0, 0] = bias[0, 0, 1] = bias[0, 0, 2, :3] = least
+    bias[0, 0, 3] = least if name != "infinite" else 0  # NaN
+    y, pull = jax.vjp(lambda *a: attend(*a, bias=jnp.asarray(bias), mask=jnp.asarray(mask)), q, k, v)
+    out.case(f"attention_low.{name}/f32", (q, k, v, g, bias, mask), y)
+    for operand, share in zip("qkv", pull(g)):
+        out.case(f"attention_low.{name}.{operand}/f32", (), share)
 out.save()

@@ -73,6 +73,49 @@ TEST(AttentionBlocks, AgreeUnderGreatBias) {
                   {.bias = where((arange<int>(131) < 50).reshape({1, 1, 131, 1}), A(least), A(0.5))});
 }
 
+// Seen keys whose logits lie below that of keys that are ruled out: weights and gradients as JAX has them, by
+// the kernels, by the formula, by its derivatives.
+TEST(AttentionBlocks, WeighLowRowsAsJax) {
+  using F = Array<float>;
+  for (const std::string bias : {"lowest", "above", "equal", "infinite"}) {
+    const auto record = [&](const std::string& what) {
+      return compare::array_of<float>(golden::get("conv", "attention_low." + bias + what));
+    };
+    const F a = record("/f32/in0"), b = record("/f32/in1"), c = record("/f32/in2"), g = record("/f32/in3");
+    const nn::AttentionOptions<float> options{.bias = record("/f32/in4"),
+                                              .mask = record("/f32/in5").astype<bool>()};
+    const auto near = [](const F& got, const F& want) { return compare::close(got, want, 2e-6); };
+    const auto expect = [&](const F& y, const std::array<F, 3>& shares) {
+      EXPECT_TRUE(near(y, record("/f32/out"))) << bias;
+      const char* const names[] = {".q", ".k", ".v"};
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_TRUE(near(shares[i], record(names[i] + std::string("/f32/out")))) << bias << names[i];
+    };
+    const auto blocks = [&](const F& x, const F& y, const F& z) {
+      return nn::dot_product_attention(x, y, z, options);
+    };
+    const auto [y, pull] = vjp(blocks, a, b, c);
+    const auto [dq, dk, dv] = pull(g);
+    expect(y, {dq, dk, dv});
+    const nax::detail::AttentionTerms<float> terms{a, b, c, options};
+    expect(terms.result(), terms.gradients(g));
+    expect(terms.result(), {terms.gradient(g, 0), terms.gradient(g, 1), terms.gradient(g, 2)});
+    const auto fast =
+        jit([&](const F& x, const F& z) { return std::get<1>(vjp(blocks, x, b, z).second(g)); });
+    for (int turn = 0; turn < 3; ++turn) EXPECT_TRUE(near(fast(a, c), dk));
+  }
+}
+// Many rows and keys, so that low rows stand beside others in a block, and a block of keys is not seen at
+// all.
+TEST(AttentionBlocks, AgreeWhereLowRowsAreSome) {
+  const double lowest = std::numeric_limits<double>::lowest();
+  const A bias = where((arange<int>(131) % 3 == 0).reshape({1, 1, 131, 1}), A(lowest), A(0.5));
+  expect_agrees(q, k, v, {.bias = bias, .is_causal = true});
+  expect_agrees(q, k, v, {.bias = bias, .mask = draw(4, {1, 4, 131, 530}) > 0});
+  expect_agrees(q, k, v, {.bias = bias, .key_value_seq_lengths = Array<int>{0, 7}});
+  expect_agrees(q, k, v, {.bias = bias, .is_causal = true, .query_seq_lengths = Array<int>{131, 40}});
+}
+
 TEST(AttentionBlocks, ReadStridedOperands) {
   const A packed = draw(3, {2, 20, 3, 4, 6});
   const auto part = [&](int i) { return A(packed(_, _, i)); };

@@ -71,11 +71,13 @@ namespace nn {
 
 // softmax(query key^T scale + bias) value: query (B, T, N, H), key and value (B, S, K, H), or all without B;
 // where K < N each of the K heads serves N / K of the query's. The result has query's shape. Masks, causality
-// and windows combine: a pair that any of them rules out gets no weight. On the host, memory grows with T + S
-// and not with T S, for the gradient too; those of a differentiated bias and second derivatives store all
-// pairs. On a GPU values and gradients store none, for heads of up to 128 elements of float, half or
-// bfloat16; other derivatives store them while one is computed. Half types are computed in float, but a GPU
-// rounds weights to them. Throws ShapeError if query, key, value, bias, mask or sequence lengths do not fit.
+// and windows combine: a pair that any of them rules out has a logit of -0.7 times the greatest number, as in
+// JAX, and so no weight but in rows whose seen logits all lie below it, or that see none; kernels of GPUs
+// keep seen logits above it. On the host, memory grows with T + S and not with T S, for the gradient too;
+// those of a differentiated bias and second derivatives store all pairs. On a GPU values and gradients store
+// none, for heads of up to 128 elements of float, half or bfloat16; other derivatives store them while one is
+// computed. Half types are computed in float, but a GPU rounds weights to them. Throws ShapeError if query,
+// key, value, bias, mask or sequence lengths do not fit.
 template <nax::detail::ArrayLike Q, nax::detail::ArrayLike K, nax::detail::ArrayLike V>
 auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
                            const AttentionOptions<typename Q::value_type>& options = {}) {

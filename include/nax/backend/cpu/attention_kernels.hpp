@@ -7,11 +7,14 @@
 // their sum would have no digits left for the latter where all logits of a row are far from zero. Room: a
 // block for each thread.
 //
-// A row that sees no key weighs all of them alike, as a softmax of equal logits does; its greatest logit
-// is said to be infinite, which makes its weights zero where they are computed again.
+// A key that is ruled out has the logit least_logit, as in JAX. Where a row sees no logit above it, keys that
+// are ruled out have weights: those of a low row are computed apart, of all keys. The greatest logit of a low
+// row is said to be infinite, which makes its weights zero where blocks compute them again.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "nax/backend/cpu/attention.hpp"
 #include "nax/backend/cpu/gemm.hpp"
@@ -22,11 +25,8 @@ namespace cpu {
 inline namespace NAX_SIMD_ABI {
 
 inline constexpr std::int64_t attention_rows = 128, attention_keys = 512;
-// The logit of a key that is ruled out; finite logits with a bias of others stay above it.
 template <class T>
 inline constexpr T least_logit = static_cast<T>(-0.7) * std::numeric_limits<T>::max();
-template <class T>
-inline constexpr T least_seen = static_cast<T>(-0.5) * std::numeric_limits<T>::max();
 
 // Some rows of the queries of a head, and the block of logits that they make with some keys.
 template <class T>
@@ -40,7 +40,8 @@ class AttentionBlock {
         // Rows apart by no power of two: they would compete for cache lines.
         row_(std::min(attention_keys, sizes.keys) + 16),
         scaled_(most_rows_ * sizes.width),
-        logits_(most_rows_ * row_) {}
+        logits_(most_rows_ * row_),
+        low_(sizes.keys) {}
 
   std::int64_t row() const { return row_; }
   std::int64_t rows() const { return rows_; }
@@ -50,10 +51,26 @@ class AttentionBlock {
   T* scaled() const { return scaled_.data(); }
   const AttentionView<T>& view() const { return view_; }
   typename AttentionView<T>::Range range() const { return range_; }
-  // Whether a row has no key within its range.
-  bool is_blind(std::int64_t r) const {
+  bool sees(std::int64_t r, std::int64_t j) const {
     const auto own = view_.keys_of(batch_, first_ + r, sizes_.keys);
-    return own.begin >= own.end;
+    return j >= own.begin && j < own.end &&
+           (!view_.mask.data || *view_.mask.at(batch_, head_, first_ + r, j));
+  }
+  // The weights of all keys in a low row.
+  const T* low_weights(const AttentionRows<const T>& k, std::int64_t r) const {
+    T most = -std::numeric_limits<T>::infinity(), sum = 0;
+    for (std::int64_t j = 0; j < sizes_.keys; ++j) {
+      low_[j] = least_logit<T>;
+      if (sees(r, j)) {
+        const T* const own = scaled() + r * sizes_.width;
+        low_[j] = std::inner_product(own, own + sizes_.width, k.at(batch_, sizes_.group_of(head_), j), T(0));
+        if (view_.bias.data) low_[j] += *view_.bias.at(batch_, head_, first_ + r, j);
+      }
+      most = std::max(most, low_[j]);
+    }
+    for (std::int64_t j = 0; j < sizes_.keys; ++j) sum += low_[j] = std::exp(low_[j] - most);
+    for (std::int64_t j = 0; j < sizes_.keys; ++j) low_[j] /= sum;
+    return low_.data();
   }
 
   // Turns to queries [first, first + rows) of a head.
@@ -89,10 +106,7 @@ class AttentionBlock {
     const std::int64_t t = first_ + r;
     if (view_.bias.data) {
       const T* const bias = view_.bias.at(batch_, head_, t, j);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const T x = row[i] + bias[i * view_.bias.column];
-        row[i] = x < least_seen<T> && x >= std::numeric_limits<T>::lowest() ? least_seen<T> : x;
-      }
+      for (std::int64_t i = 0; i < count; ++i) row[i] += bias[i * view_.bias.column];
     }
     if (view_.mask.data) {
       const bool* const seen = view_.mask.at(batch_, head_, t, j);
@@ -109,7 +123,7 @@ class AttentionBlock {
   const AttentionView<T>& view_;
   const T scale_;
   const std::int64_t most_rows_, row_;
-  const Scratch<T> scaled_, logits_;
+  const Scratch<T> scaled_, logits_, low_;
   std::int64_t batch_ = 0, head_ = 0, first_ = 0, rows_ = 0;
   typename AttentionView<T>::Range range_{0, 0};
 };
@@ -125,10 +139,7 @@ void attend_block(AttentionBlock<T>& block, const AttentionSizes& sizes, const A
   block.begin(q, batch, head, first);
   const std::int64_t rows = block.rows();
   const Scratch<T> most(rows), sums(rows), results(rows * width);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    most[r] = block.is_blind(r) ? least_logit<T> : -infinity;
-    sums[r] = T(0);
-  }
+  for (std::int64_t r = 0; r < rows; ++r) most[r] = -infinity, sums[r] = T(0);
   std::fill_n(results.data(), rows * width, T(0));
   for (std::int64_t j = block.range().begin; j < block.range().end; j += attention_keys) {
     const std::int64_t count = std::min(attention_keys, block.range().end - j);
@@ -148,21 +159,21 @@ void attend_block(AttentionBlock<T>& block, const AttentionSizes& sizes, const A
   }
   for (std::int64_t r = 0; r < rows; ++r) {
     T* const to = out.at(batch, head, first + r);
-    const bool unseeing = most[r] == least_logit<T>;
+    const bool low = most[r] <= least_logit<T>;
     if (logarithms) {
-      logarithms[2 * r] = unseeing ? infinity : most[r];
-      logarithms[2 * r + 1] = unseeing ? T(0) : std::log(sums[r]);
+      logarithms[2 * r] = low ? infinity : most[r];
+      logarithms[2 * r + 1] = low ? T(0) : std::log(sums[r]);
     }
-    if (!unseeing) {
+    if (!low) {
       const T inverse = T(1) / sums[r];
       for (std::int64_t i = 0; i < width; ++i) to[i] = results[r * width + i] * inverse;
       continue;
     }
     std::fill_n(to, width, T(0));
     if (block.view().is_padding(batch, first + r)) continue;
+    const T* const weights = block.low_weights(k, r);
     for (std::int64_t j = 0; j < sizes.keys; ++j)
-      for (std::int64_t i = 0; i < width; ++i) to[i] += v.at(batch, group, j)[i];
-    for (std::int64_t i = 0; i < width; ++i) to[i] /= static_cast<T>(sizes.keys);
+      for (std::int64_t i = 0; i < width; ++i) to[i] += weights[j] * v.at(batch, group, j)[i];
   }
 }
 
@@ -211,11 +222,19 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
   for (std::int64_t r = 0; r < rows; ++r) {
     T* const to = x.dq.at(batch, head, first + r);
     for (std::int64_t i = 0; i < width; ++i) to[i] = results[r * width + i] * x.scale;
-    if (logarithms[2 * r] != std::numeric_limits<T>::infinity() || block.view().is_padding(batch, first + r))
-      continue;
-    for (std::int64_t j = 0; j < sizes.keys; ++j)
-      for (std::int64_t i = 0; i < width; ++i)
-        x.dv.at(batch, group, j)[i] += g[r * x.g.row + i] / static_cast<T>(sizes.keys);
+    const bool low = logarithms[2 * r] == std::numeric_limits<T>::infinity() && logarithms[2 * r + 1] == T(0);
+    if (!low || block.view().is_padding(batch, first + r)) continue;
+    const T *const weights = block.low_weights(x.k, r), *const from = g + r * x.g.row;
+    for (std::int64_t j = 0; j < sizes.keys; ++j) {
+      T* const dv = x.dv.at(batch, group, j);
+      for (std::int64_t i = 0; i < width; ++i) dv[i] += weights[j] * from[i];
+      if (!block.sees(r, j)) continue;
+      const T *const k = x.k.at(batch, group, j), *const own = block.scaled() + r * width;
+      T* const dk = x.dk.at(batch, group, j);
+      const T slope =
+          weights[j] * (std::inner_product(from, from + width, x.v.at(batch, group, j), T(0)) - along[r]);
+      for (std::int64_t i = 0; i < width; ++i) to[i] += slope * x.scale * k[i], dk[i] += slope * own[i];
+    }
   }
 }
 
