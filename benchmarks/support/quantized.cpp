@@ -1,16 +1,11 @@
 // The side of nax in quantize.sh: networks in float and by 8-bit integers. `quantized FOLDER` writes the
-// float networks as FOLDER/NAME.onnx; then each line of its input, `NAME float` or `NAME int8`, is answered
-// by the seconds of one call.
+// float networks as FOLDER/NAME.onnx; then it
+// answers lines `NAME float` and `NAME int8` (turns.hpp).
 
-#include <fstream>
-#include <functional>
-#include <iostream>
-#include <map>
 #include <nax/io/onnx.hpp>
 #include <nax/nax.hpp>
-#include <string>
 
-#include "clock.hpp"
+#include "turns.hpp"
 
 namespace {
 using namespace nax;
@@ -75,7 +70,7 @@ struct Mlp {
   }
 };
 
-std::map<std::string, std::function<F()>> calls;
+std::map<std::string, std::function<void()>> calls;
 
 template <class Net>
 void add(const std::string& folder, const std::string& name, const Net& net, const Shape& shape) {
@@ -105,10 +100,5 @@ int main(int, char** argv) {
   const Encoder encoder = Encoder::make();
   add(folder, "encoder_1x16", encoder, {1, 16, 384});
   add(folder, "encoder_32x64", encoder, {32, 64, 384});
-  std::cout << "ready" << std::endl;
-  for (std::string name; std::getline(std::cin, name);) {
-    const double start = bench::now();
-    static_cast<void>(calls.at(name)());
-    std::cout << bench::now() - start << std::endl;
-  }
+  bench::answer(calls);
 }

@@ -231,6 +231,35 @@ TEST(GemmOfOtherTypes, ShortFloatsAddUpAsFloats) {
   EXPECT_EQ(c[3].value, 23);
 }
 
+// Products with vectors round once, and are those of floats for each layout of the matrix.
+template <class T>
+void check_short_vectors() {
+  for (const Layout layout : {rows, columns, backward, spread, repeated_rows})
+    for (const std::int64_t m : {1, 3, 40, 1000})
+      for (const std::int64_t k : {1, 15, 64, 700})
+        for (const bool accumulate : {false, true}) {
+          const auto a = matrix<T>(m, k, layout, 1), x = matrix<T>(k, 1, spread, 2),
+                     before = matrix<T>(m, 1, rows, 3);
+          std::vector<T> y = before.buffer, turned = before.buffer;
+          gemm<T>(m, 1, k, a.data, a.row, a.column, x.data, x.row, x.column, y.data(), 1, 1, accumulate);
+          gemm<T>(1, m, k, x.data, x.column, x.row, a.data, a.column, a.row, turned.data(), 1, 1, accumulate);
+          for (std::int64_t i = 0; i < m; ++i) {
+            float sum = accumulate ? static_cast<float>(before(i, 0)) : 0;
+            for (std::int64_t j = 0; j < k; ++j)
+              sum += static_cast<float>(a(i, j)) * static_cast<float>(x(j, 0));
+            const auto at = static_cast<std::size_t>(i);
+            ASSERT_EQ(static_cast<float>(y[at]), static_cast<float>(T(sum)))
+                << m << ' ' << k << ' ' << layout;
+            ASSERT_EQ(static_cast<float>(turned[at]), static_cast<float>(T(sum)))
+                << m << ' ' << k << ' ' << layout;
+          }
+        }
+}
+TEST(GemmOfOtherTypes, ShortFloatsTimesVectors) {
+  check_short_vectors<nax::bfloat16>();
+  check_short_vectors<nax::half>();
+}
+
 void check_batch(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto a = matrix<float>(batch * m, k, rows, 4), b = matrix<float>(batch * k, n, rows, 5);
   for (std::int64_t bsa : {m * k, std::int64_t{0}})

@@ -33,4 +33,27 @@ TEST(MaxPool, AgreesWithReduceWindow) {
     }
 }
 
+// Packets of channels choose as single channels do: the first of equal elements, NaN before all others.
+TEST(MaxPool, ChoosesAlikeForAnyNumberOfChannels) {
+  const std::int64_t channels = 37;
+  const nax::nn::PoolOptions options{.strides = {2, 1}, .padding = "SAME"};
+  const auto check = [&](auto zero, auto pool) {
+    using A = Array<decltype(zero)>;
+    A x = nax::random::randint<int>(nax::random::key(1), {2, 9, 7, channels}, 0, 3)
+              .template astype<decltype(zero)>();
+    x = x.at(0, 4, 3).set(NAN).at(1, 2, 2, 5).set(NAN);
+    const A g = nax::random::normal<decltype(zero)>(nax::random::key(2), {2, 5, 7, channels});
+    const auto loss = [&](const A& a, const A& b) { return nax::sum(pool(a) * b); };
+    const A y = pool(x), pulled = nax::grad(loss)(x, g);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const auto one = [&](const A& a) { return A(a(nax::ellipsis, nax::slice(c, c + 1))); };
+      EXPECT_TRUE(nax::array_equal(one(y), pool(one(x)), {.equal_nan = true})) << c;
+      EXPECT_TRUE(nax::array_equal(one(pulled), nax::grad(loss)(one(x), one(g)), {.equal_nan = true})) << c;
+    }
+  };
+  const auto greatest = [&](const auto& a) { return nax::nn::max_pool(a, {3, 2}, options); };
+  const auto least = [&](const auto& a) { return nax::nn::min_pool(a, {3, 2}, options); };
+  check(0.f, greatest), check(0., greatest), check(0.f, least), check(0., least);
+}
+
 }  // namespace pooling_test

@@ -155,6 +155,40 @@ void convert_by_packets(const From* from, To* to, std::int64_t n) {
   std::memcpy(to + i, target, static_cast<std::size_t>(n - i) * sizeof(To));
 }
 
+// Elements as a packet of T: T's own, or 16-bit floats beside floats. The first `count` of them, or all.
+template <class T, class E>
+[[gnu::always_inline]] inline simd::Packet<T> load_wide(const E* from) {
+  using P = simd::Packet<T>;
+  if constexpr (std::is_same_v<T, E>) {
+    return P::load(from);
+#ifdef NAX_AVX512
+  } else if constexpr (std::is_same_v<E, bfloat16> || std::is_same_v<E, half>) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    if constexpr (std::is_same_v<E, half>)
+      return P(_mm512_cvtph_ps(bits));
+    else
+      return P(_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16)));
+#endif
+  } else {
+    alignas(P) T lanes[P::size];
+    if constexpr (PacketConversion<E, T>::width > 0)
+      convert_by_packets(from, lanes, P::size);
+    else
+      for (int i = 0; i < P::size; ++i) lanes[i] = static_cast<T>(from[i]);
+    return P::load(lanes);
+  }
+}
+template <class T, class E>
+simd::Packet<T> load_wide(const E* from, std::int64_t count) {
+  if constexpr (std::is_same_v<T, E>) {
+    return simd::Packet<T>::load(from, count);
+  } else {
+    E lanes[simd::Packet<T>::size] = {};
+    std::memcpy(static_cast<void*>(lanes), from, static_cast<std::size_t>(count) * sizeof(E));
+    return load_wide<T>(static_cast<const E*>(lanes));
+  }
+}
+
 }  // namespace NAX_SIMD_ABI
 }  // namespace cpu
 NAX_END

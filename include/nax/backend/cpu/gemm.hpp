@@ -111,9 +111,24 @@ UpcomingOperands<T> upcoming_operands(std::int64_t m, std::int64_t n, std::int64
   return {lines(k, n, b, next.b), lines(m, k, a, next.a), lines(m, n, c, next.c)};
 }
 
+// y = A x, or y += A x, of 16-bit floats, which are widened as they are read.
+template <class T>
+void gemv_short(std::int64_t m, std::int64_t k, Strided<const T> a, const T* x, std::int64_t x_stride, T* y,
+                std::int64_t y_stride, bool add) {
+  const Scratch<float> wide_x(k), sums(m);
+  for (std::int64_t j = 0; j < k; ++j) wide_x[j] = static_cast<float>(x[j * x_stride]);
+  gemv<float>(m, k, a, wide_x.data(), 1, sums.data(), 1, false);
+  for (std::int64_t i = 0; i < m; ++i) {
+    T& to = y[i * y_stride];
+    to = static_cast<T>(add ? static_cast<float>(to) + sums[i] : sums[i]);
+  }
+}
+
 template <class T>
 void gemm_short(std::int64_t m, std::int64_t n, std::int64_t k, Strided<const T> a, Strided<const T> b,
                 Strided<T> c, bool accumulate) {
+  if (n == 1) return gemv_short(m, k, a, b.data, b.row, c.data, c.row, accumulate);
+  if (m == 1) return gemv_short(n, k, b.transposed(), a.data, a.column, c.data, c.column, accumulate);
 #if NAX_MULTIPLIES_PAIRS
   if constexpr (std::is_same_v<T, bfloat16>)
     if (pays_to_multiply_pairs(m, n, k)) return gemm_pairs(pairs_unit(), m, n, k, a, b, c, accumulate);

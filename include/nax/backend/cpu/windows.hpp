@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "nax/backend/cpu/kernel_slots.hpp"
+#include "nax/backend/cpu/packet.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/loops/windows.hpp"
 
@@ -22,6 +23,24 @@ inline void keep_better(const T* values, std::int64_t offset, std::int64_t n, co
   }
 }
 
+// Of one packet of neighbours, the first at `from`: the positions of their best elements among those at
+// `taps` from them.
+template <class T, class Better>
+void best_of_packet(const T* x, std::int64_t from, const std::vector<std::int64_t>& taps,
+                    const Better& better, std::int64_t* to) {
+  using P = simd::Packet<T>;
+  P best = P::load(x + taps[0] + from), first(T(0));  // numbers of taps, which T holds exactly
+  for (std::size_t tap = 1; tap < taps.size(); ++tap) {
+    const P value = P::load(x + taps[tap] + from);
+    const auto wins = better(value, best);
+    best = select(wins, value, best);
+    first = select(wins, P(static_cast<T>(tap)), first);
+  }
+  alignas(P) T numbers[P::size];
+  first.store(numbers);
+  for (std::int64_t i = 0; i < P::size; ++i) to[i] = taps[static_cast<std::size_t>(numbers[i])] + from + i;
+}
+
 // For each window the position (in row-major x) of its best element: the first of equal ones, NaN before all
 // others; -1 where a window holds none. Axes behind the last one that windows move along
 // go as one run, in pieces that stay in registers. Of windows wholly within x each tap is a step from the
@@ -29,7 +48,7 @@ inline void keep_better(const T* values, std::int64_t offset, std::int64_t n, co
 template <class T, class Better>
 void best_in_windows(const loops::Windows& s, std::int64_t examples, const T* all, std::int64_t* to,
                      const Better& better) {
-  constexpr std::int64_t piece = 16;
+  constexpr std::int64_t piece = 16, most_numbers = 1 << 24;
   std::int64_t size = 1, run = 1, places = 1, taps = 1;
   for (const std::int64_t n : s.in) size *= n;
   std::size_t axes = s.in.size();
@@ -81,7 +100,12 @@ void best_in_windows(const loops::Windows& s, std::int64_t examples, const T* al
                          origin < 0 ? offset_of(p, tap) : origin + steps[static_cast<std::size_t>(tap)];
                      if (offset >= 0) seen.push_back(offset);
                    }
-                   for (std::int64_t r = 0; r < run; r += piece) {
+                   std::int64_t r = 0;
+                   if constexpr (simd::has_packet<T>)
+                     if (!seen.empty() && taps <= most_numbers)
+                       for (; r + simd::Packet<T>::size <= run; r += simd::Packet<T>::size)
+                         best_of_packet(x0, r, seen, better, result_at + r);
+                   for (; r < run; r += piece) {
                      const std::int64_t n = std::min(piece, run - r);
                      if (seen.empty()) {
                        std::fill(result_at + r, result_at + r + n, std::int64_t{-1});
@@ -113,9 +137,9 @@ struct WindowKernel {
                   std::int64_t* to) {
     const T* const from = static_cast<const T*>(from_);
     if (greatest)
-      best_in_windows(windows, examples, from, to, [](T a, T b) { return a > b || a != a; });
+      best_in_windows(windows, examples, from, to, [](auto a, auto b) { return (a > b) | (a != a); });
     else
-      best_in_windows(windows, examples, from, to, [](T a, T b) { return a < b || a != a; });
+      best_in_windows(windows, examples, from, to, [](auto a, auto b) { return (a < b) | (a != a); });
   }
 };
 
