@@ -8,8 +8,9 @@
     python3 scripts/cuda_front_end.py --part 3/8       # a part of them; `--part date/8`: that of the day
 
 C++ sources that nvcc compiles are read by clang++ -fsyntax-only, which instantiates templates. Sources in CUDA are read by
-cudafe++, whose call nvcc's dry run says, since nvcc has no -fsyntax-only, and what that writes for the host's compiler by g++. Some
-sources of a program are read as one (--together): most of the time goes into nax itself.
+cudafe++, whose call nvcc's dry run says, since nvcc has no -fsyntax-only, and what that writes for the host's compiler by g++: without
+warnings, but for the sources of include/nax. Some sources of a program are read as one (--together): most of the time goes into nax
+itself.
 """
 
 import argparse
@@ -41,8 +42,12 @@ def front_end_of(command, source, folder):
             calls[i] = f"export {name}={value}" if value.startswith('"') and value.count('"') == 2 else \
                 "export %s='%s'" % (name, value.strip())
     host, stub = (re.search(rf'--{name} "?([^" ]+)', calls[-1])[1] for name in ("gen_c_file_name", "stub_file_name"))
-    flags = " ".join(re.findall(r"-Xcompiler=(-m\S+)", command))
-    calls += [f": > {stub}", f"g++ -std=c++20 {flags} -fsyntax-only -w -fmax-errors=5 -D__CUDA_ARCH_LIST__=900 {host}"]
+    flags = [flag for flags in re.findall(r"-Xcompiler=(\S+)", command) for flag in flags.split(",")]
+    if str(ROOT / "include") + "/" in source:  # what users compile: to the end, with the warnings of their compiler
+        flags += re.findall(r"-O\d", command) + ["-Werror", "-S", "-o", "none.s"]
+    else:
+        flags = [flag for flag in flags if flag.startswith("-m")] + ["-fsyntax-only", "-w"]
+    calls += [f": > {stub}", f"g++ -std=c++20 {' '.join(flags)} -fmax-errors=5 -D__CUDA_ARCH_LIST__=900 {host}"]
     return "set -e\n" + "\n".join(calls)
 
 
