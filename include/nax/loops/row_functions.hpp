@@ -16,11 +16,12 @@
 //   log_softmax_gradient   g, y -> that of x
 //   standardize_gradient   g, y, inverse deviations -> that of x
 //   layer_norm_gradient    g, x, means, inverse deviations, scale (n) -> that of x, those of scale and bias
-//                          (n), each or null
+//                          (n), each or null; where `number` is 1, for float on GPUs, that of x is added to
+//                          the result
 //   rms_norm               x, scale (n) -> y, inverse roots of the mean square, one a row or null; `number`
-//   is
-//                          added to mean squares
-//   rms_norm_gradient      g, x, inverse roots, scale (n) -> that of x, that of scale (n), each or null
+//                          is added to mean squares
+//   rms_norm_gradient      g, x, inverse roots, scale (n) -> that of x, that of scale (n), each or null;
+//                          `number` as above
 //   cross_entropy          x, labels -> one a row, the greatest x and the logarithm of the sum of
 //                          exp(x - greatest), both one a row or null
 //   cross_entropy_gradient x, labels, greatest, logarithms, g (one a row, or null: it is `number`) -> that of

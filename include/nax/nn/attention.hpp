@@ -5,6 +5,7 @@
 #include "nax/nn/attention_blocks.hpp"
 #include "nax/nn/attention_on_device.hpp"
 #include "nax/nn/int8_linear.hpp"
+#include "nax/nn/layers.hpp"
 #include "nax/numpy/products/dot.hpp"
 
 // Attention, with the shapes and arguments of jax.nn.
@@ -136,28 +137,53 @@ struct MultiHeadParams {
 
 namespace detail {
 
-// x (..., E) times w (E, N, H), plus bias.
+// x (..., n) times w (n, m), plus bias, in one launch; an array without a buffer where no GPU has a kernel.
 template <class T>
-Array<T> project_heads(const Array<T>& x, const Array<T>& w, const std::optional<Array<T>>& bias,
-                       const Int8Ref& int8 = {}) {
+Array<T> project_on_device(const Array<T>& x, const Array<T>& w, const Array<T>& bias) {
+  return linear_in_one(x, w, Array<T>(bias.reshape({-1})), loops::Activation::identity);
+}
+
+// x (..., E) as a matrix of rows, for several products of it on a GPU; else x.
+template <class T>
+Array<T> rows_on_device(const Array<T>& x) {
+  const Layout& layout = layout_of(x);
+  const bool joins = on_accelerator(x) && x.ndim() > 2 && layout.is_contiguous() && layout.size() > 0;
+  return joins ? Array<T>(x.reshape({-1, x.shape(-1)})) : x;
+}
+// x (..., E) times w (E, N, H), plus bias; `rows` are those of x.
+template <class T>
+Array<T> project_heads(const Array<T>& x, const Array<T>& rows, const Array<T>& w,
+                       const std::optional<Array<T>>& bias, const Int8Ref& int8 = {}) {
+  const auto by_heads = [&](const Array<T>& y) {
+    Shape shape = x.shape();
+    shape.back() = w.shape(1), shape.push_back(w.shape(2));
+    return y.reshape(shape);
+  };
   if (int8)
-    if (const auto y = int8_linear(int8, x, w, bias)) {
-      Shape shape = y->shape();
-      shape.back() = w.shape(1), shape.push_back(w.shape(2));
-      return y->reshape(shape);
-    }
+    if (const auto y = int8_linear(int8, x, w, bias)) return by_heads(*y);
+  if (bias && on_accelerator(x))
+    if (const Array<T> y = project_on_device(rows, Array<T>(w.reshape({w.shape(0), -1})), *bias);
+        holds_value(y))
+      return by_heads(y);
   const Array<T> y = tensordot(x, w, {.axes = 1});
   return bias ? Array<T>(y + *bias) : y;
 }
 // The heads x (..., N, H) times w (N, H, E), plus bias.
 template <class T>
 Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params) {
-  if (params.int8[3] && x.ndim() > 1) {
+  const bool on_device = params.out_bias && on_accelerator(x);
+  if ((params.int8[3] || on_device) && x.ndim() > 1) {
     Shape shape = x.shape();
     shape.pop_back();
     shape.back() = x.shape(-2) * x.shape(-1);
-    if (auto y = int8_linear(params.int8[3], Array<T>(x.reshape(shape)), params.out, params.out_bias))
-      return *std::move(y);
+    const Array<T> joined = x.reshape(shape);
+    if (params.int8[3])
+      if (auto y = int8_linear(params.int8[3], joined, params.out, params.out_bias)) return *std::move(y);
+    if (on_device)
+      if (Array<T> y = project_on_device(joined, Array<T>(params.out.reshape({-1, params.out.shape(-1)})),
+                                         *params.out_bias);
+          holds_value(y))
+        return y;
   }
   const Array<T> y = tensordot(x, params.out, {.axes = 2});
   return params.out_bias ? Array<T>(y + *params.out_bias) : y;
@@ -174,10 +200,12 @@ Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& 
                               const AttentionOptions<T>& options = {}) {
   using nax::detail::project_heads;
   const auto& int8 = params.int8;
-  const Array<T> heads =
-      dot_product_attention(project_heads(x, params.query, params.query_bias, int8[0]),
-                            project_heads(memory, params.key, params.key_bias, int8[1]),
-                            project_heads(memory, params.value, params.value_bias, int8[2]), options);
+  const Array<T> rows = nax::detail::rows_on_device(x),
+                 of_memory = &memory == &x ? rows : nax::detail::rows_on_device(memory);
+  const Array<T> heads = dot_product_attention(
+      project_heads(x, rows, params.query, params.query_bias, int8[0]),
+      project_heads(memory, of_memory, params.key, params.key_bias, int8[1]),
+      project_heads(memory, of_memory, params.value, params.value_bias, int8[2]), options);
   return nax::detail::join_heads(heads, params);
 }
 template <class T>

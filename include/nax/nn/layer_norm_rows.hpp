@@ -34,10 +34,11 @@ class LayerNormShares : public NormShares<LayerNormShares<T>, T, 3> {
     const auto standard = make_expr<rules::multiply>(make_expr<rules::subtract>(x_, means_), inverse_);
     return sum_over<T>(make_expr<rules::multiply>(g, standard), leading(), false, 1);
   }
-  void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 3>& to) const {
+  void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 3>& to,
+           bool adds) const {
     constexpr auto function = loops::RowFunction::layer_norm_gradient;
     cpu::provide<cpu::RowKernel<function>, T>();
-    run_rows(function, layout_of(scale_).size(), 0, {&g, &x, &means_, &inverse_, &scale_},
+    run_rows(function, layout_of(scale_).size(), adds ? 1 : 0, {&g, &x, &means_, &inverse_, &scale_},
              {to[0], to[1], to[2]});
   }
 
@@ -55,7 +56,8 @@ Array<T> layer_norm_rows(const Array<T>& x, const Array<T>& scale, const Array<T
   const auto pull = [&](std::size_t which) {
     return [=](const Array<T>& g) -> Array<T> { return kept->share(g, which); };
   };
-  return record(std::move(rows.value), wrt(x, pull(0)), wrt(scale, pull(1)), wrt(bias, pull(2)));
+  return record(std::move(rows.value), wrt(x, NormedShare<LayerNormShares<T>, T>{kept}), wrt(scale, pull(1)),
+                wrt(bias, pull(2)));
 }
 
 }  // namespace detail

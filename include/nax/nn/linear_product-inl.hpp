@@ -5,12 +5,6 @@
 NAX_BEGIN
 namespace detail {
 
-// One product, all of whose result is stored, row by row.
-inline bool is_dense(const ContractionPlan& plan, const Frame& target) {
-  return plan.batch.empty() && !plan.empty && plan.repeats == 1 && plan.size == target.size() &&
-         plan.result.is_contiguous();
-}
-
 NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b,
                                         loops::Activation activation, bool keeps) {
   const Device device = x.device();
@@ -25,7 +19,7 @@ NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, 
     return {};
   const Frame target = product_frame("linear", lx, lw);
   const ContractionPlan plan = contraction_plan(lx, lw, target);
-  if (!is_dense(plan, target)) return {};
+  if (!plan.batch.empty() || !is_dense(plan, target)) return {};
   LinearProduct made{allocate(x.dtype(), target, device), {}};
   if (keeps && activation == loops::Activation::gelu) made.before = allocate(x.dtype(), target, device);
   const bool stored = static_cast<bool>(ArrayAccess::buffer(made.before));
@@ -62,9 +56,11 @@ class LinearLayerNode final : public ResultNode {
     } else if (w != Tape::npos) {
       sweep.add_at(w, share_of_w(g));
     }
-    if (x != Tape::npos)
-      sweep.add_at(
-          x, contract(g, transpose_matrices(w_), with_new_levels(layout_of(x_), target_, layout_of(g))));
+    if (x == Tape::npos) return;
+    const ArrayBase turned = transpose_matrices(w_);
+    const Frame target = with_new_levels(layout_of(x_), target_, layout_of(g));
+    ArrayBase* const sum = sweep.sum_at(x);
+    if (!sum || !contract_into(*sum, g, turned, target)) sweep.add_at(x, contract(g, turned, target));
   }
 
   void push(Forward& sweep, std::size_t self) override {
@@ -101,7 +97,7 @@ class LinearLayerNode final : public ResultNode {
       return false;
     const ArrayBase x = transpose_matrices(x_);
     const ContractionPlan plan = contraction_plan(layout_of(x), layout_of(g), layout_of(w_));
-    if (!is_dense(plan, layout_of(w_))) return false;
+    if (!plan.batch.empty() || !is_dense(plan, layout_of(w_))) return false;
     of_w = allocate(g.dtype(), layout_of(w_), device);
     of_b = allocate(g.dtype(), bias_, device);
     if (!backend::accelerator_operations(device).product_and_sums(device, g.dtype(), plan.product,

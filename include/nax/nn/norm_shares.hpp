@@ -11,15 +11,20 @@ namespace detail {
 // The gradients of x, scale and further parameters of normalised rows, in this order: of one operation, or of
 // the parts where another transform watches. Norm gives
 //   share_by_parts(g, which)   one gradient, written with recorded functions
-//   run(g, x, to)              those that are wanted, into the arrays of `to`
+//   run(g, x, to, adds)        those that are wanted, into the arrays of `to`; `adds`: to that of x
 template <class Norm, class T, std::size_t count>
 class NormShares {
  public:
   Array<T> share(const Array<T>& g, std::size_t which) {
-    const bool watched = is_recorded(g) || is_recorded(x_) || is_recorded(scale_);
-    if (watched || !(static_cast<const Frame&>(layout_of(g)) == static_cast<const Frame&>(layout_of(x_))))
-      return norm().share_by_parts(g, which);
-    return typed<T>(together_.take(g, which, [&] { return shares(g); }));
+    if (!is_one_operation(g)) return norm().share_by_parts(g, which);
+    return typed<T>(together_.take(g, which, [&] { return shares(g, nullptr); }));
+  }
+  // Adds that of x to a sum of cotangents of float; false where it does not.
+  bool add_share(const ArrayBase& g_, ArrayBase& sum) {
+    const Array<T> g = typed<T>(g_);
+    return dtype_of<T> == DType::float32 && is_one_operation(g) &&
+           takes_in_place(sum, x_.device(), dtype_of<T>, layout_of(x_)) && g.device() == x_.device() &&
+           together_.take_others(g, [&] { return shares(g, &sum); });
   }
 
  protected:
@@ -41,22 +46,36 @@ class NormShares {
  private:
   using Shares = typename SharesTogether<count>::Shares;
   const Norm& norm() const { return static_cast<const Norm&>(*this); }
-  Shares shares(const Array<T>& g_) const {
+  bool is_one_operation(const Array<T>& g) const {
+    return !is_recorded(g) && !is_recorded(x_) && !is_recorded(scale_) &&
+           static_cast<const Frame&>(layout_of(g)) == static_cast<const Frame&>(layout_of(x_));
+  }
+  // `sum`, if any, takes the share of x.
+  Shares shares(const Array<T>& g_, const ArrayBase* sum) const {
     const ArrayBase g = contiguous(g_, transforms_handled), x = contiguous(x_, transforms_handled);
     const Device device = device_for(Norm::name, g, x);
     Shares made;
     std::array<const ArrayBase*, count> to{};
-    for (std::size_t i = 0; i < count; ++i)
+    if (sum) to[0] = sum;
+    for (std::size_t i = sum ? 1 : 0; i < count; ++i)
       if (wanted_[i]) {
         made[i] = allocate(dtype_of<T>, i == 0 ? layout_of(x_) : layout_of(scale_), device);
         to[i] = &made[i];
       }
-    norm().run(g, x, to);
+    norm().run(g, x, to, sum != nullptr);
     return made;
   }
 
   const std::array<bool, count> wanted_;
   SharesTogether<count> together_;
+};
+
+// Of the input x of such an operation.
+template <class Shares, class T>
+struct NormedShare {
+  std::shared_ptr<Shares> of;
+  Array<T> operator()(const Array<T>& g) const { return of->share(g, 0); }
+  bool add_share(const ArrayBase& g, ArrayBase& sum) const { return of->add_share(g, sum); }
 };
 
 }  // namespace detail

@@ -32,10 +32,11 @@ class RmsNormShares : public NormShares<RmsNormShares<T>, T, 2> {
     return evaluate(make_expr<rules::multiply>(
         inverse, make_expr<rules::subtract>(scaled, make_expr<rules::multiply>(y, along))));
   }
-  void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 2>& to) const {
+  void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 2>& to,
+           bool adds) const {
     constexpr auto function = loops::RowFunction::rms_norm_gradient;
     cpu::provide<cpu::RowKernel<function>, T>();
-    run_rows(function, layout_of(scale_).size(), 0, {&g, &x, &inverse_, &scale_}, {to[0], to[1]});
+    run_rows(function, layout_of(scale_).size(), adds ? 1 : 0, {&g, &x, &inverse_, &scale_}, {to[0], to[1]});
   }
 
   const Array<T> inverse_;
@@ -61,7 +62,7 @@ Array<T> rms_norm_rows(const Array<T>& x_, const Array<T>& scale, const AxisMark
   const auto pull = [&](std::size_t which) {
     return [=](const Array<T>& g) -> Array<T> { return kept->share(g, which); };
   };
-  return record(std::move(result), wrt(x_, pull(0)), wrt(scale, pull(1)));
+  return record(std::move(result), wrt(x_, NormedShare<RmsNormShares<T>, T>{kept}), wrt(scale, pull(1)));
 }
 
 }  // namespace detail

@@ -30,6 +30,8 @@ class Reverse {
   }
   // The sum of cotangents that has reached that node so far, or null.
   ArrayBase* at(std::size_t i) { return slots_.find(i); }
+  // That sum, to add to it in place; null, too, where a moment is noted of it.
+  ArrayBase* sum_at(std::size_t i) { return i < noted_below_ ? nullptr : slots_.find(i); }
   // Adds a cotangent to that of the array with this serial; ignored if no node takes it.
   void add(std::uint64_t serial, ArrayBase&& cotangent) {
     const std::size_t i = place(serial);

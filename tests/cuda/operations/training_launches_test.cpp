@@ -76,6 +76,78 @@ TEST(TrainingLaunches, OfThreeLayersWithCrossEntropyAndAdam) { expect_trained(en
 // of activations; the cross entropy, its mean and its derivative; the step.
 TEST(TrainingLaunches, OfThreeLinearLayersWithAdam) { expect_trained(of_linear, 14); }
 
+// A layer of a GPT. Forward two norms, four projections, attention, two linear layers, two residuals, the
+// loss and its sum are 13. Back the seed, the derivatives of the loss and the gelu, and two for each of six
+// products, two norms and attention are 21: products and norms add their shares to those that were there
+// before. The step is one.
+TEST(TrainingLaunches, OfATransformerLayerWithAdam) {
+  const auto trained = [](const auto& put, std::int64_t launches) {
+    using Layer = nn::TransformerEncoderLayer<float>;
+    Layer layer = tree::map(
+        put, Layer::make(random::key(1),
+                         {.features = 16, .heads = 2, .activation = nn::Activation::gelu, .pre_norm = true}));
+    const auto x = put(waves(256).reshape({2, 8, 16})), y = put((waves(256) * 0.3f).reshape({2, 8, 16}));
+    const auto loss = [](const Layer& f, const Array<float>& from, const Array<float>& to) {
+      return mean(square(f(from, {.is_causal = true}) - to));
+    };
+    const auto adam = optim::adam(1e-2);
+    auto state = adam.init(layer);
+    std::vector<float> losses;
+    for (int k = 0; k < 3; ++k) {
+      losses.push_back(loss(layer, x, y).item());
+      expect_launches(launches, [&] {
+        const auto g = grad(loss)(layer, x, y);
+        std::tie(layer, state) = optim::step(adam, g, std::move(state), std::move(layer));
+      });
+    }
+    return losses;
+  };
+  const auto on_host = trained([](const auto& x) { return eval(x); }, 0);
+  const auto on_gpu = trained([](const auto& x) { return device_put(eval(x), gpu()); }, 35);
+  for (std::size_t k = 0; k < on_host.size(); ++k) EXPECT_NEAR(on_gpu[k], on_host[k], 1e-4f) << k;
+  EXPECT_LT(on_gpu.back(), on_gpu.front());
+}
+
+// A weight that three products share: each adds its share to the sum of the ones before.
+TEST(TrainingLaunches, OfAWeightThatIsUsedAgain) {
+  const auto check = [&]<class T>(std::type_identity<T>, double tolerance) {
+    using A = Array<T>;
+    const auto loss = [](const A& w, const A& x) {
+      A h = x;
+      for (int k = 0; k < 3; ++k) h = tanh(matmul(h, w));
+      return A(sum(h * x));
+    };
+    const auto w = [] { return eval(waves(16).template astype<T>().reshape({4, 4})); };
+    const auto x = [] { return eval(waves(24).template astype<T>().reshape({2, 3, 4})); };
+    expect_same([&](auto put) { return grad(loss)(put(w()), put(x())); }, tolerance);
+    expect_same([&](auto put) { return grad(loss)(put(w()), A(put(x())(0))); }, tolerance);
+    expect_same(
+        [&](auto put) {
+          return vmap(grad(loss), {.in_axes = {none, 0}})(put(w()), put(x()));
+        },
+        tolerance);
+    expect_same([&](auto put) { return grad(loss)(put(w()).T(), put(x())); }, tolerance);
+    expect_same(
+        [&](auto put) {
+          const auto both = [&](const A& a) { return A(sum(square(grad(loss)(a, put(x()))))); };
+          return grad(both)(put(w()));
+        },
+        10 * tolerance);
+  };
+  check(std::type_identity<double>(), 1e-12);
+  check(std::type_identity<float>(), 1e-4);
+  check(std::type_identity<nax::half>(), 2e-2);
+  const auto loss = [](const Array<float>& w, const Array<float>& x) {
+    Array<float> h = x;
+    for (int k = 0; k < 3; ++k) h = matmul(h, w);
+    return sum(h);
+  };
+  const auto w = device_put(eval(waves(16).reshape({4, 4})), gpu()),
+             x = device_put(eval(waves(12).reshape({3, 4})), gpu());
+  // Three products, the sum and its derivative, and five products.
+  expect_launches(10, [&] { grad(loss)(w, x); });
+}
+
 // Cotangents that are numbers meet arrays: as sums, at inputs without axes, and in functions that take
 // arrays.
 TEST(TrainingLaunches, NumbersMeetArrays) {

@@ -80,15 +80,15 @@ struct RmsNormRule : RowOfTwoSums {
 };
 
 // out = inverse (g - mean(g) - y mean(g y)), the mean of g only where the rows were centred, by the sums of g
-// and g y over rows of `length`; g and y are functions of the elements of the rows x.
+// and g y over rows of `length`; g and y are functions of the elements of the rows x. `adds`: out += that.
 template <bool centred, int per, class T, class OneTeam, class G, class Y, class... Rows>
 constexpr void write_normalized_gradient(const OneTeam& team, std::int64_t n, std::int64_t length,
-                                         const TwoSums& sums, const G& g, const Y& y, T inverse, T* out,
-                                         const Rows*... x) {
+                                         const TwoSums& sums, const G& g, const Y& y, T inverse, bool adds,
+                                         T* out, const Rows*... x) {
   const T mean = centred ? static_cast<T>(sums.first) / static_cast<T>(length) : T(0);
   const T along = static_cast<T>(sums.second) / static_cast<T>(length);
-  write_row<per>(
-      team, n, out, [=](auto... a) { return inverse * (g(a...) - mean - y(a...) * along); }, x...);
+  write_or_add_row<per>(
+      team, n, adds, out, [=](auto... a) { return inverse * (g(a...) - mean - y(a...) * along); }, x...);
 }
 
 template <class T, int per>
@@ -101,7 +101,7 @@ struct StandardizeGradientRule : RowOfTwoSums {
   template <class OneTeam>
   static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
     write_normalized_gradient<true, per>(
-        team, p.size, p.length(), all, [](T a, T) { return a; }, [](T, T b) { return b; }, p.number(2),
+        team, p.size, p.length(), all, [](T a, T) { return a; }, [](T, T b) { return b; }, p.number(2), false,
         p.to(0), p.from(0), p.from(1));
   }
 };

@@ -16,6 +16,7 @@ struct NormGradient {
   std::int64_t rows, length, run;  // run: the rows of a team
   const T *g, *x, *means, *inverse, *scale;
   T *to, *scales, *biases;  // gradients of x; shares, a row a team: each null where it is not wanted
+  bool adds_to = false;     // to += gradients of x, of float: for double registers are short
 
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t part) const {
@@ -24,13 +25,14 @@ struct NormGradient {
     for (std::int64_t row = begin; row < end; ++row) {
       const T *const g_row = g + row * n, *const x_row = x + row * n;
       const T mean = centred ? means[row] : T(0), factor = inverse[row];
+      const bool adds = sizeof(T) == 4 && adds_to;
       const auto y = [=](T a) { return (a - mean) * factor; };
       if (to) {
         const auto of_y = [](T a, T, T by) { return a * by; };
         const auto of_row = [=](T, T b, T) { return y(b); };
         const TwoSums sums = row_sums<per, T>(team, n, of_y, of_row, g_row, x_row, scale);
-        write_normalized_gradient<centred, per>(team, n, n, sums, of_y, of_row, factor, to + row * n, g_row,
-                                                x_row, scale);
+        write_normalized_gradient<centred, per>(team, n, n, sums, of_y, of_row, factor, adds, to + row * n,
+                                                g_row, x_row, scale);
       }
       // A thread adds to elements of its own.
       if (scales)
@@ -79,8 +81,14 @@ struct NormGradient {
       const T average = centred ? static_cast<T>(sums.first) / static_cast<T>(n) : T(0);
       const T along = static_cast<T>(sums.second) / static_cast<T>(n);
       for_each_piece([&](std::int64_t i, int e) {
+        const bool adds = sizeof(T) == 4 && adds_to;
+        T old[per] = {};
+        if (adds) load_elements<per>(static_cast<const T*>(to) + row * n + i, old);
         NAX_GPU_UNROLL
-        for (int j = e; j < e + per; ++j) a[j] = factor * (a[j] - average - y[j] * along);
+        for (int j = e; j < e + per; ++j) {
+          const T now = factor * (a[j] - average - y[j] * along);
+          a[j] = adds ? old[j - e] + now : now;
+        }
         store_elements<per>(a + e, to + row * n + i);
       });
     }
@@ -121,9 +129,9 @@ struct NormGradientRule : RowOfTwoSums {
   static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
     const auto y = normalized(p);
     if (p.operands.to[0])
-      write_normalized_gradient<centred, per>(team, p.size, p.length(), all, Scaled(), y,
-                                              p.number(centred ? 3 : 2), p.to(0), p.from(0), p.from(1),
-                                              p.shared(centred ? 4 : 3));
+      write_normalized_gradient<centred, per>(
+          team, p.size, p.length(), all, Scaled(), y, p.number(centred ? 3 : 2),
+          sizeof(T) == 4 && p.operands.number != 0, p.to(0), p.from(0), p.from(1), p.shared(centred ? 4 : 3));
     if (p.operands.to[1])
       write_row<per>(
           team, p.size, p.to(1), [=](T a, T b) { return a * y(a, b); }, p.from(0), p.from(1));
@@ -166,6 +174,7 @@ void launch_norm_gradient_in(Device device, const loops::Rows& what, const RowOp
     body.inverse = r.from[3];
     body.scale = r.from[4];
   }
+  body.adds_to = r.number != 0;
   T* const parameters[] = {r.to[1], centred ? r.to[2] : nullptr};
   const int wanted = (parameters[0] ? 1 : 0) + (parameters[1] ? 1 : 0);
   const RowCut cut = cut_of_rows(what.rows, n);

@@ -164,23 +164,32 @@ constexpr T row_greatest(const OneTeam& team, std::int64_t length, const T* x) {
   return team.combine(most, RowMax());
 }
 
-// out[i] = value(x[i]...).
+// out[i] = value(x[i]...), added to what is there where `adds`.
 template <int per, class T, class OneTeam, class Value, class... Rows>
-constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const Value& value,
-                         const Rows*... x) {
+constexpr void write_or_add_row(const OneTeam& team, std::int64_t length, bool adds, T* out,
+                                const Value& value, const Rows*... x) {
   for_each_chunk<per, T>(
       team, length,
       [&](const auto& chunk, std::int64_t first, std::int64_t step) {
         NAX_GPU_UNROLL
         for (int k = 0; k < row_chain / per; ++k)
           if (first + k * step < length) {
-            T y[per];
+            T y[per] = {};
+            if (adds) load_elements<per>(static_cast<const T*>(out) + first + k * step, y);
             NAX_GPU_UNROLL
-            for (int j = 0; j < per; ++j) y[j] = chunk.value(value, k * per + j);
+            for (int j = 0; j < per; ++j) {
+              const T now = chunk.value(value, k * per + j);
+              y[j] = adds ? y[j] + now : now;
+            }
             store_elements<per>(y, out + first + k * step);
           }
       },
       x...);
+}
+template <int per, class T, class OneTeam, class Value, class... Rows>
+constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const Value& value,
+                         const Rows*... x) {
+  write_or_add_row<per>(team, length, false, out, value, x...);
 }
 
 // How many threads a row of this length gets: a part of a warp if it is short, a block if it is long.

@@ -8,7 +8,6 @@ namespace cuda {
 
 template <class A, bool greatest>
 struct RunningBest {
-  static constexpr bool commutes = false;
   struct State {
     A value;
     std::int64_t at;  // of no line: -1

@@ -20,7 +20,6 @@ namespace cuda {
 
 template <class A, bool product>
 struct RunningTotal {
-  static constexpr bool commutes = true;
   // Whole numbers wrap around; sums of floats may be long.
   using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t,
                                    std::conditional_t<std::is_same_v<A, float> && !product, double, A>>;
@@ -182,14 +181,13 @@ struct ScanRow {
     const std::int64_t line = i / chunks, c = i - line * chunks;
     const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n,
                        step = team.threads() * per;
-    if constexpr (Items::Rule::commutes)
+    if constexpr (moves_pieces)  // whose sums commute
       if (joins) {
         State sum = none;
         for (std::int64_t first = begin + team.thread() * per; first < end; first += step) {
           State x[per];
           load(line, first, end, x);
-          NAX_GPU_UNROLL
-          for (int k = 0; k < per; ++k) sum = Items::Rule::join(sum, x[k]);
+          sum = Items::Rule::join(sum, x[per - 1]);
         }
         sum = team.combine(sum, Join());
         if (team.thread() == 0) parts[line * chunks + c] = sum;
@@ -200,37 +198,39 @@ struct ScanRow {
       const std::int64_t first = base + team.thread() * per;
       State x[per];
       load(line, first, end, x);
-      NAX_GPU_UNROLL
-      for (int k = 1; k < per; ++k) x[k] = Items::Rule::join(x[k - 1], x[k]);
       State all = none;
       const State others = Items::Rule::join(before, team.scan(x[per - 1], Join(), none, all));
       before = Items::Rule::join(before, all);
-      if (joins) continue;
-      NAX_GPU_UNROLL
-      for (int k = 0; k < per; ++k) x[k] = Items::Rule::join(others, x[k]);
-      store(line, first, end, x);
+      if (!joins) store(line, first, end, others, x);
     }
     if (joins && team.thread() == 0) parts[line * chunks + c] = before;
   }
 
  private:
   static constexpr bool moves_pieces = requires { Items::only_rows; };
+  // A thread's elements, each joined with those before it.
   constexpr void load(std::int64_t line, std::int64_t first, std::int64_t end, State (&x)[per]) const {
     if constexpr (moves_pieces) {
       items.template load<per>(line, first, end, x);
-    } else {
       NAX_GPU_UNROLL
-      for (int k = 0; k < per; ++k)
-        x[k] = first + k < end ? items.read(line, first + k) : Items::Rule::none();
+      for (int k = 1; k < per; ++k) x[k] = Items::Rule::join(x[k - 1], x[k]);
+    } else {
+      State sum = Items::Rule::none();
+      for (int k = 0; k < per; ++k) {
+        if (first + k < end) sum = Items::Rule::join(sum, items.read(line, first + k));
+        x[k] = sum;
+      }
     }
   }
-  constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State (&x)[per]) const {
+  constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State& before,
+                       State (&x)[per]) const {
     if constexpr (moves_pieces) {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < per; ++k) x[k] = Items::Rule::join(before, x[k]);
       items.template store<per>(line, first, end, x);
     } else {
-      NAX_GPU_UNROLL
       for (int k = 0; k < per; ++k)
-        if (first + k < end) items.write(line, first + k, x[k]);
+        if (first + k < end) items.write(line, first + k, Items::Rule::join(before, x[k]));
     }
   }
 };

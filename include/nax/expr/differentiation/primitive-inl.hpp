@@ -64,6 +64,12 @@ NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
   sum = std::move(result);
 }
 
+NAX_ENGINE bool takes_in_place(const ArrayBase& sum, Device device, DType dtype, const Frame& frame) {
+  return !recording.tape && on_accelerator(device) && !on_program(device) && sum.device() == device &&
+         sum.dtype() == dtype && !is_recorded(sum) && static_cast<const Frame&>(layout_of(sum)) == frame &&
+         is_exclusive(sum) && ArrayAccess::buffer(sum)->is_own();
+}
+
 NAX_ENGINE void PrimitiveNode::pull_number(Number g, Reverse& sweep) {
   InputBase* const in = first();
   if (recording.tape || count_ != 1 || !in->pull_number) return pull(g.array(sweep.device()), sweep);

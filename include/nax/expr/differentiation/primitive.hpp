@@ -17,8 +17,9 @@
 // result, which is recorded as the value of this very node, as second argument.
 //
 // A first function that is an object with a method `of_number` gets a cotangent of no axes as a number, and
-// makes an array on the device that it is told. One with a constant `takes_constants` takes, for a result on
-// a GPU, a cotangent on the host that is one number everywhere.
+// makes an array on the device that it is told. One with a method `add_share` may add its share to a sum of
+// cotangents on a GPU in place; false where it does not. One with a constant `takes_constants` takes, for a
+// result on a GPU, a cotangent on the host that is one number everywhere.
 //
 // Hidden axes that the result has and the input has not are summed away afterwards, in one place, here.
 NAX_BEGIN
@@ -26,6 +27,10 @@ namespace detail {
 
 // sum += term, of one type, in place if no other handle shares it; recorded where one of them is.
 NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term);
+
+// May a share of this kind be added to the sum in place? On a GPU, where the sum's memory is its own and no
+// transform watches.
+NAX_ENGINE bool takes_in_place(const ArrayBase& sum, Device device, DType dtype, const Frame& frame);
 
 // A node with a result that is an array: all nodes but the bookkeeping ones.
 struct ResultNode : Node {
@@ -59,7 +64,8 @@ struct InputBase {
   Levels levels;
   std::size_t bytes = 0;  // that the input takes on the tape
   ArrayBase (*pull_share)(InputBase&, const ArrayBase& g, const PrimitiveNode&) = nullptr;
-  ArrayBase (*pull_number)(InputBase&, Number g, Device device) = nullptr;  // may be none
+  ArrayBase (*pull_number)(InputBase&, Number g, Device device) = nullptr;      // may be none
+  bool (*pull_into)(InputBase&, const ArrayBase& g, ArrayBase& sum) = nullptr;  // may be none
   ArrayBase (*push_share)(InputBase&, const ArrayBase& t, const PrimitiveNode&) = nullptr;
   void (*destroy)(InputBase&) noexcept = nullptr;
 };
@@ -115,7 +121,8 @@ class PrimitiveNode final : public ResultNode {
     InputBase* in = first();
     for (int i = 0; i < count_; ++i, in = after(in))
       if (const std::size_t node = sweep.place(in->serial); node != Tape::npos)
-        sweep.add_at(node, in->pull_share(*in, g, *this));
+        if (!accelerators_present || !pull_into_sum(*in, g, sweep, node))
+          sweep.add_at(node, in->pull_share(*in, g, *this));
   }
   NAX_ENGINE_VIRTUAL void pull_number(Number g, Reverse& sweep) override;
   bool takes_constants() const override { return takes_constants_; }
@@ -131,6 +138,11 @@ class PrimitiveNode final : public ResultNode {
   std::unique_ptr<ArrayBase> result;             // if the derivatives read it
 
  private:
+  static bool pull_into_sum(InputBase& in, const ArrayBase& g, Reverse& sweep, std::size_t node) {
+    if (!in.pull_into) return false;
+    ArrayBase* const sum = sweep.sum_at(node);
+    return sum && in.pull_into(in, g, *sum);
+  }
   InputBase* first() { return reinterpret_cast<InputBase*>(this + 1); }
   static InputBase* after(InputBase* in) {
     return reinterpret_cast<InputBase*>(reinterpret_cast<char*>(in) + in->bytes);
@@ -161,6 +173,11 @@ constexpr bool takes_number() {
   return requires(const Pull& p, Number g, Device device) { p.of_number(g, device); };
 }
 
+template <class Pull>
+constexpr bool adds_share() {
+  return requires(const Pull& p, const ArrayBase& g, ArrayBase& sum) { p.add_share(g, sum); };
+}
+
 // Operations of a node on an input of type I, the result being of element type T.
 template <class T, class I, bool with_result>
 struct InputOps;
@@ -182,6 +199,9 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
   }
   static ArrayBase pull_number(InputBase& input, Number g, Device device) requires(takes_number<Pull>()) {
     return share_of(static_cast<In&>(input).pull.of_number(g, device));
+  }
+  static bool pull_into(InputBase& input, const ArrayBase& g, ArrayBase& sum) requires(adds_share<Pull>()) {
+    return static_cast<In&>(input).pull.add_share(g, sum);
   }
   template <class S>
   static ArrayBase share_of(S&& share) {
@@ -206,6 +226,7 @@ struct InputOps<T, Input<R, Pull, Push>, with_result> {
     In* const in = new (node.end()) In(std::move(input));
     in->pull_share = pull;
     if constexpr (takes_number<Pull>()) in->pull_number = pull_number;
+    if constexpr (adds_share<Pull>()) in->pull_into = pull_into;
     in->push_share = push;
     in->destroy = destroy;
     node.append(*in, bytes, takes_constants_of<Pull>());

@@ -33,6 +33,19 @@ class SharesTogether {
     return given;
   }
 
+  // Keeps those of the other inputs, where compute() has given input 0 its share; false, and computes
+  // nothing, where shares of g are kept.
+  template <class Compute>
+  bool take_others(const ArrayBase& g, const Compute& compute) {
+    const std::lock_guard lock(mutex_);
+    if (is_kept(g)) return false;
+    shares_ = compute();
+    cotangent_ = ArrayBase();
+    for (const ArrayBase& share : shares_)
+      if (holds_value(share)) cotangent_ = constant(g);
+    return true;
+  }
+
  private:
   // While the cotangent is kept nothing else is written to its memory.
   bool is_kept(const ArrayBase& g) const {

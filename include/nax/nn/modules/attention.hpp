@@ -130,13 +130,14 @@ struct MultiHeadAttention {
     if (any_true(Array<bool>(cache.length > slots - count)))
       raise<ValueError>(
           {"MultiHeadAttention: the cache has no room for ", count, " more elements: ", slots, " slots"});
+    const Array<T> rows = rows_on_device(x);
     const auto append = [&](Array<T>& into, const Array<T>& w, const std::optional<Array<T>>& bias, int i) {
-      into = lax::dynamic_update_slice_in_dim(std::move(into), project_heads(x, w, bias, params.int8[i]),
-                                              cache.length, axis);
+      into = lax::dynamic_update_slice_in_dim(
+          std::move(into), project_heads(x, rows, w, bias, params.int8[i]), cache.length, axis);
     };
     append(cache.key, params.key, params.key_bias, 1);
     append(cache.value, params.value, params.value_bias, 2);
-    const Array<T> query = project_heads(x, params.query, params.query_bias, params.int8[0]);
+    const Array<T> query = project_heads(x, rows, params.query, params.query_bias, params.int8[0]);
     const Array<T> y = join_heads(attend_slots(query, cache, options), params);
     cache.length = cache.length + count;
     return {std::move(cache), y};

@@ -189,6 +189,24 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
   return view(std::move(result), std::move(plan.result));
 }
 
+// Is all of the result stored, row by row?
+inline bool is_dense(const ContractionPlan& plan, const Frame& target) {
+  return !plan.empty && plan.repeats == 1 && plan.size == target.size() && plan.result.is_contiguous();
+}
+
+NAX_ENGINE bool contract_into(ArrayBase& sum, const ArrayBase& a, const ArrayBase& b, const Frame& target) {
+  if (!takes_in_place(sum, a.device(), a.dtype(), target) || b.device() != a.device() ||
+      a.dtype() == DType::boolean)
+    return false;
+  const ContractionPlan plan = contraction_plan(layout_of(a), layout_of(b), target);
+  if (!is_dense(plan, target)) return false;
+  backend::run(sum.device(), ops::Matmul{sum.dtype(), plan.product, plan.batch, true},
+               {device_data(a), device_data(b), device_data(sum)});
+  check_result("matmul", sum, {&a, &b},
+               2. * static_cast<double>(target.size()) * static_cast<double>(layout_of(a).shape.back()));
+  return true;
+}
+
 struct Contraction {
   ArrayBase a, b;
   Frame target;
@@ -201,6 +219,9 @@ struct LeftShare {
     return with_new_levels(layout_of(of->a), of->target, layout_of(g));
   }
   ArrayBase operator()(const ArrayBase& g) const { return contract(g, transpose_matrices(of->b), target(g)); }
+  bool add_share(const ArrayBase& g, ArrayBase& sum) const {
+    return contract_into(sum, g, transpose_matrices(of->b), target(g));
+  }
 };
 struct RightShare {
   std::shared_ptr<const Contraction> of;
@@ -209,6 +230,9 @@ struct RightShare {
     return with_new_levels(layout_of(of->b), of->target, layout_of(g));
   }
   ArrayBase operator()(const ArrayBase& g) const { return contract(transpose_matrices(of->a), g, target(g)); }
+  bool add_share(const ArrayBase& g, ArrayBase& sum) const {
+    return contract_into(sum, transpose_matrices(of->a), g, target(g));
+  }
 };
 
 NAX_ENGINE ArrayBase contract(const ArrayBase& a, const ArrayBase& b, const Frame& target) {

@@ -51,6 +51,10 @@ Array<T> contract(const Array<T>& a, const Array<T>& b, const Frame& target) {
   return typed<T>(contract(handle_of(a), handle_of(b), target));
 }
 
+// sum += contract(a, b, target), in place, where the sum lies on a GPU in memory of its own and no transform
+// watches; false, and does nothing, where not.
+NAX_ENGINE bool contract_into(ArrayBase& sum, const ArrayBase& a, const ArrayBase& b, const Frame& target);
+
 // x with `leading` axes of extent 1 before its visible ones and perhaps one behind.
 NAX_ENGINE ArrayBase with_unit_axes(const ArrayBase& x, int leading, bool behind);
 template <class T>

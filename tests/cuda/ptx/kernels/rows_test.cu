@@ -39,10 +39,19 @@ class RowKernels : public on_card::Kernels {
     const Array<float> on_g(g, stream), on_x(x, stream), on_means(means, stream), on_inverse(inverse, stream),
         on_scale(scale, stream), to(g.size()), scales(static_cast<std::size_t>(parts * n)),
         biases(scales.size());
-    launch(nax::cuda::NormGradient<float, true, per>{rows, n, run, on_g.data(), on_x.data(), on_means.data(),
-                                                     on_inverse.data(), on_scale.data(), to.data(),
-                                                     scales.data(), biases.data()},
-           parts, n <= 256 ? nax::cuda::row_threads(n, per) : 256);
+    nax::cuda::NormGradient<float, true, per> body{rows,
+                                                   n,
+                                                   run,
+                                                   on_g.data(),
+                                                   on_x.data(),
+                                                   on_means.data(),
+                                                   on_inverse.data(),
+                                                   on_scale.data(),
+                                                   to.data(),
+                                                   scales.data(),
+                                                   biases.data()};
+    const int threads = n <= 256 ? nax::cuda::row_threads(n, per) : 256;
+    launch(body, parts, threads);
     std::vector<double> of_x(g.size()), of_scales(scales.size()), of_biases(scales.size());
     for (int r = 0; r < rows; ++r) {
       double sum = 0, along = 0;
@@ -60,6 +69,10 @@ class RowKernels : public on_card::Kernels {
     expect_near(to, of_x);
     expect_near(scales, of_scales);
     expect_near(biases, of_biases);
+    body.adds_to = true;
+    launch(body, parts, threads);
+    for (double& a : of_x) a *= 2;
+    expect_near(to, of_x);
   }
 
   // A rule's rows, as a whole and in parts of 64 elements.
