@@ -211,7 +211,7 @@ def declare(text, body, scope, comment, header, entries, options):
         prose = [line for line in comment if line and not re.search(r";\s*(//.*)?$", line)]
         entries.append(Entry(m[1], scope, None, prose, header))
         return
-    if m := re.match(r"(?:inline )?constexpr (?:const )?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
+    if m := re.match(r"(?:inline )?constexpr (?:const )?(?:nax::)?detail::([\w:<>, ]+?) (\w+)\s*(?:\{\}|=|,|;)", code):
         # an object that is called: its class names its options
         kind = re.findall(r"\w+", m[1])[-1]
         text = header.read_text()

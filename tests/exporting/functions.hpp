@@ -253,6 +253,15 @@ void add_windows(Folder& folder) {
         return nn::min_pool(a, {2, 2}, {.strides = {2, 2}});
       },
       draw(5, image));
+  // The first and last windows hold no element.
+  for (const bool greatest : {true, false})
+    folder.add(
+        greatest ? "max_pool_padded" : "min_pool_padded",
+        [=](const A& a) {
+          const nn::PoolOptions options{.strides = {1, 2}, .padding = {{2, 1}, {3, 4}}};
+          return greatest ? nn::max_pool(a, {2, 2}, options) : nn::min_pool(a, {2, 2}, options);
+        },
+        draw(5, image));
   folder.add(
       "avg_pool",
       [](const A& a) {

@@ -326,6 +326,30 @@ TEST(LoadTorch, ModulesThatTheFileLacksAreNamed) {
   EXPECT_TRUE(array_equal(net.head.w, before));
   expect_close(net.body.layers[0].w, transpose(mlp_state().at("layers.0.weight")));
 }
+// A struct of arrays is a module as well.
+struct Angles {
+  A cosines = ones<float>({3}), sines = zeros<float>({3});
+};
+struct WithAngles {
+  Mlp body = mlp();
+  std::vector<Angles> angles = std::vector<Angles>(2);
+};
+TEST(LoadTorch, StructsThatTheFileLacksAreNamed) {
+  State state = mlp_state();
+  state["angles.0.sines"] = draw(3, {3});
+  const File file(state);
+  WithAngles net;
+  const auto named = io::TorchNames::matching({{"^(?!angles)", "body."}});
+  const auto error = [&](const std::vector<std::string>& without) {
+    return error_of(
+        [&] { io::load_torch(file.path, net, {.strict = false, .without = without, .rename = named}); });
+  };
+  EXPECT_TRUE(says(error({}), "has nothing of angles.1, which is not among .without"));
+  EXPECT_TRUE(says(error({"angles.1.sines"}), "has nothing of angles.1, which is not among .without"));
+  EXPECT_EQ(error({"angles.1.sines", "angles.1.cosines"}), "");
+  EXPECT_EQ(error({"angles"}), "");
+  expect_close(net.angles[0].sines, state["angles.0.sines"]);
+}
 TEST(LoadTorch, RegularExpressionsRename) {
   const auto names =
       io::TorchNames::matching({{R"(^encoder\.block(\d+)\.)", "layers.$1."}, {"gamma$", "weight"}});

@@ -209,6 +209,38 @@ TEST(Quantize, JitTellsModelsApart) {
   expect_same(fast(changed, x), changed(x));
   expect_same(fast(made, x), made(x));
 }
+// Of so many turns that they are recorded as loops.
+TEST(Quantize, JitPassesModelsIntoLoops) {
+  const auto loop = [](const Layer& given, const F& x) {
+    const auto turn = [&](const F& v, const F& row) {
+      const F next = lax::cond(
+          sum(row) > -1e9f, [&](const F& a) { return F(tanh(given(a))); }, [](const F& a) { return a; }, v);
+      return std::pair(F(next + row), given(row));
+    };
+    const auto [last, rows] = lax::scan(turn, zeros<float>({1, 20}), x);
+    return concatenate({F(rows).reshape({40, 20}), last});
+  };
+  const auto fast = jit(loop);
+  const F x = draw(2, {40, 1, 20});
+  const Layer plain = layer(20, 20), made = quantized(plain), other = quantized(layer(20, 20, 9));
+  EXPECT_NE(make_program(loop)(made, x).text().find("int8_linear"), std::string::npos);
+  for (int turn = 0; turn < 2; ++turn) {
+    expect_same(fast(plain, x), loop(plain, x));
+    expect_same(fast(made, x), loop(made, x));
+    expect_same(fast(other, x), loop(other, x));
+  }
+  Layer changed = made;
+  changed.w = other.w;
+  expect_same(fast(changed, x), loop(changed, x));
+  // A carry is another array in each turn.
+  const auto carried = [](const Layer& given, const F& v) {
+    const auto turn = [](const Array<int>&, const std::pair<Layer, F>& c) {
+      return std::pair(c.first, F(tanh(c.first(c.second))));
+    };
+    return lax::fori_loop(0, 40, turn, std::pair(given, v)).second;
+  };
+  EXPECT_LT(max(abs(jit(carried)(made, x[0]) - carried(plain, x[0]))).item(), .5f);
+}
 TEST(Quantize, GradientsOfXAreTheFloats) {
   const Layer plain = layer(12, 9), made = quantized(plain);
   const F x = draw(2, {4, 12}), g = draw(3, {4, 9}), t = draw(4, {4, 12});

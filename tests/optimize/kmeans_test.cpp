@@ -72,6 +72,18 @@ TEST(KMeans, MapsAndIsRecorded) {
   for (const int i : {0, 2096, 2097, 2999}) EXPECT_EQ(found.labels(i).item(), nearest(i)) << i;
 }
 
+// Whose clusters have more rows than half types count.
+TEST(KMeans, HalvesAreComputedInFloat) {
+  const Array<half> x = (random::normal<float>(random::key(0), {6000, 3}) +
+                         where(arange<int>(6000) % 3 == 0, 10.f, 0.f).reshape({6000, 1}))
+                            .astype<half>();
+  const auto found = optimize::kmeans(random::key(1), x, 2);
+  const auto wanted = optimize::kmeans(random::key(1), x.astype<float>(), 2);
+  EXPECT_EQ(found.labels.to_vector(), wanted.labels.to_vector());
+  EXPECT_TRUE(array_equal(found.centroids, wanted.centroids.astype<half>()));
+  EXPECT_LT(abs(sort(wanted.centroids, {.axis = 0}) - Array<float>{{0}, {10}}).max().item(), .1f);
+}
+
 TEST(KMeans, RefusesWhatDoesNotFit) {
   const D x = {{0}, {1}, {2}};
   const auto refused = [&](const D& rows, std::int64_t k, const std::string& text, const auto& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <regex>
 
 #include "nax/io/torch.hpp"
@@ -118,11 +119,16 @@ NAX_ENGINE bool TorchLoader::is_in_out(const Path& module, const std::string& na
   return as_it_is;
 }
 
-NAX_ENGINE void TorchLoader::note_empty(const Path& module) {
+NAX_ENGINE void TorchLoader::note_empty(const Path& module, std::size_t missing) {
+  const auto may_miss = [&](const std::string& leaf) {
+    return std::any_of(options_.without.begin(), options_.without.end(), [&](const std::string& beginning) {
+      return dotted_name(leaf).starts_with(beginning);
+    });
+  };
+  const auto first = report_.missing.begin() + static_cast<std::ptrdiff_t>(missing);
+  if (!empty_.empty() || std::all_of(first, report_.missing.end(), may_miss)) return;
   const std::string own = dotted_name(name_at(module));
-  for (const std::string& beginning : options_.without)
-    if (own.starts_with(beginning)) return;
-  if (empty_.empty()) empty_ = own.empty() ? "it" : own;
+  empty_ = own.empty() ? "it" : own;
 }
 
 NAX_ENGINE LoadReport TorchLoader::finish() {

@@ -157,12 +157,13 @@ class TorchLoader {
   void fill_module(const Path& module, const Load& load) {
     const std::size_t matched = report_.matched.size(), missing = report_.missing.size();
     load();
-    if (report_.matched.size() == matched && report_.missing.size() > missing) note_empty(module);
+    if (report_.matched.size() == matched) note_empty(module, missing);
   }
   LoadReport finish();
 
  private:
-  void note_empty(const Path& module);
+  // Remembers a module if, of the leaves missing from this one on, .without leaves some out.
+  void note_empty(const Path& module, std::size_t missing);
 
   const LoadTorchOptions& options_;
   TorchFiles files_;
@@ -369,7 +370,9 @@ void load_node(TorchLoader& from, const Path& at, T& node) {
   } else if constexpr (kind == NodeKind::optional) {
     if (node.has_value()) load_node(from, at, *node);
   } else if constexpr (kind == NodeKind::product) {
-    load_children(from, at, node, std::make_index_sequence<nax::tree::detail::child_count_v<T>>{});
+    from.fill_module(at, [&] {
+      load_children(from, at, node, std::make_index_sequence<nax::tree::detail::child_count_v<T>>{});
+    });
   }
 }
 
@@ -379,8 +382,9 @@ void load_node(TorchLoader& from, const Path& at, T& node) {
 // a `.safetensors.index.json` names, and says what matched. Leaves and modules are found by their paths in
 // the tree, `layers.0.attn`; parameters have torch's names behind these. `num_batches_tracked` is passed
 // over. Throws IoError that names the array where shapes do not fit, a square weight has two possible layouts
-// and none is stated, the file is damaged or, with .strict, names differ; without, where a module of the tree
-// has nothing in the file and is not among .without. The tree is then as it was.
+// and none is stated, the file is damaged or, with .strict, names differ; without, where a module or another
+// struct of the tree has nothing in the file and leaves that are not among .without. The tree is then as it
+// was.
 template <class T>
 LoadReport load_torch(const std::string& path, T& tree, const LoadTorchOptions& options = {}) {
   return detail::within_memory("load_torch", path, [&] {

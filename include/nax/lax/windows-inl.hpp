@@ -48,17 +48,24 @@ NAX_ENGINE ArrayBase window_positions(const ArrayBase& x, const WindowSpec& s, b
   return result;
 }
 
-NAX_ENGINE bool has_empty_window(const WindowSpec& s) {
-  for (std::size_t axis = 0; axis < s.in.size(); ++axis)
-    for (std::int64_t p = 0; p < s.out[axis]; ++p) {
-      bool reads = false;
-      for (std::int64_t k = 0; k < s.window[axis] && !reads; ++k) {
-        const std::int64_t q = p * s.strides[axis] + k * s.dilation[axis] - s.low[axis];
-        reads = q >= 0 && q % s.base[axis] == 0 && q / s.base[axis] < s.in[axis];
-      }
-      if (!reads) return true;
-    }
-  return false;
+NAX_ENGINE Dims keep_windows_with_elements(WindowSpec& s) {
+  Dims begin;
+  for (std::size_t axis = 0; axis < s.in.size(); ++axis) {
+    const std::int64_t in = s.in[axis], window = s.window[axis], stride = s.strides[axis];
+    std::int64_t &low = s.low[axis], &out = s.out[axis];
+    // The first window that begins at this place behind the padding's begin, or later.
+    const auto first_from = [&](std::int64_t place) {
+      return std::clamp<std::int64_t>((place + stride - 1) / stride, 0, out);
+    };
+    const std::int64_t first = first_from(low - window + 1),
+                       held = in == 0 ? 0 : std::max<std::int64_t>(first_from(low + in) - first, 0);
+    begin.push_back(first);
+    if (held == out) continue;
+    out = held;
+    low -= first * stride;
+    s.high[axis] = (held - 1) * stride + window - low - in;
+  }
+  return begin;
 }
 
 }  // namespace detail

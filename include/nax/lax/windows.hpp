@@ -7,7 +7,6 @@
 #include "nax/lax/padding.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
-#include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
 
 // Reductions over windows that slide along an array's axes.
@@ -58,27 +57,31 @@ Array<T> window_ground(const Array<T>& x, const WindowSpec& s, T fill) {
 // NaN before all others; -1 where a window holds none.
 NAX_ENGINE ArrayBase window_positions(const ArrayBase& x, const WindowSpec& s, bool greatest);
 
-// Whether a window lies wholly in the padding and between elements.
-NAX_ENGINE bool has_empty_window(const WindowSpec& s);
+// Narrows windows without dilations to those that hold elements. Returns where these begin among all.
+NAX_ENGINE Dims keep_windows_with_elements(WindowSpec& s);
 
-// The best elements of windows; `otherwise` where a window lies in the padding. A gradient goes to the
-// element.
+// The best elements of windows without dilations; `otherwise` where a window lies in the padding. A gradient
+// goes to the element.
 template <class T>
-Array<T> extremum_of_windows(const char* function, const Array<T>& x, const WindowSpec& s, T otherwise,
+Array<T> extremum_of_windows(const char* function, const Array<T>& x, WindowSpec s, T otherwise,
                              bool greatest) {
   if (s.in.size() > 16) raise<ShapeError>({function, ": more than 16 axes: ", x.shape()});
   cpu::provide<cpu::WindowKernel, cpu::sortable_t<T>>();
   const ComputeOn beside_x(x);
+  const Shape all(s.out);
+  const Dims first = keep_windows_with_elements(s);
+  if (count_elements(function, s.out) == 0) return full<T>(all, otherwise);
   const Array<std::int64_t> positions = typed<std::int64_t>(window_positions(x, s, greatest));
-  const Shape shape = positions.shape();
-  if (positions.size() == 0 || x.size() == 0) return full<T>(shape, otherwise);
   const Array<std::int64_t> flat = reshape_to(function, positions, Shape{positions.size()});
   const Array<T> from = reshape_to(function, x, Shape{x.size()});
-  if (!has_empty_window(s))
-    return reshape_to(function, get(from, along_selection(layout_of(from), flat, 0)), shape);
-  const Array<std::int64_t> safe = maximum(flat, std::int64_t{0});
-  const Array<T> values = get(from, along_selection(layout_of(from), safe, 0));
-  return reshape_to(function, Array<T>(where(flat < std::int64_t{0}, otherwise, values)), shape);
+  const Array<T> best =
+      reshape_to(function, get(from, along_selection(layout_of(from), flat, 0)), Shape(s.out));
+  if (s.out == all) return best;
+  Array<T> result = full<T>(all, otherwise);
+  Selection place = Selection::all(layout_of(result));
+  for (std::size_t axis = 0; axis < s.out.size(); ++axis)
+    place.start[axis] = first[axis], place.count[axis] = s.out[axis];
+  return update(std::move(result), place, best, Update::set);
 }
 
 }  // namespace detail

@@ -55,8 +55,10 @@ using nax::tensordot;
 using nax::vecdot;
 
 // The product of a chain of matrices, in the order that takes the fewest multiplications: multi_dot({a, b,
-// c}). The first and the last may be vectors.
-inline constexpr nax::detail::ListFunction<nax::detail::MultiDot> multi_dot{};
+// c}), of several element types as concatenate. The first and the last may be vectors. The result has shape
+// (m, n), without the axis of an end that is a vector. Throws ValueError for less than two arrays, and
+// ShapeError for those of another number of axes or if their extents do not fit.
+inline constexpr nax::detail::PromotingListFunction<nax::detail::MultiDot> multi_dot{};
 
 // x[i] * y[j], of vectors. (m,) and (n,) give (m, n). Throws ValueError unless both arrays are 1-d.
 template <detail::ArrayLike X, detail::ArrayLike Y>

@@ -64,15 +64,17 @@ class Int8Work final : public program::Work {
   const int w_, bias_;
 };
 
-// Is w on a program's device an argument of the function that is recorded, as a whole?
+// Is w on a program's device an argument of the function that is recorded, as a whole? Bodies of loops and
+// branches within it pass its address on.
 inline bool is_program_argument(const ArrayBase& w) {
   if (!program::is_recording()) return false;
-  const program::Recorder& recorder = program::Recorder::current();
+  program::Recorder* recorder = &program::Recorder::current();
   const void* const at = device_data(w);
-  if (!recorder.holds(at)) return false;
-  const program::Place place = program::Recorder::current().place(at);
+  while (recorder->parent && !recorder->holds(at)) recorder = recorder->parent;
+  if (recorder->parent || !recorder->holds(at)) return false;  // of a body: another array in each turn
+  const program::Place place = recorder->place(at);
   return place.offset == 0 &&
-         recorder.slots[static_cast<std::size_t>(place.slot)].kind == program::Slot::Kind::argument;
+         recorder->slots[static_cast<std::size_t>(place.slot)].kind == program::Slot::Kind::argument;
 }
 
 NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x_, const ArrayBase& w,

@@ -73,9 +73,10 @@ Array<T> spread_rows(const random::Key& key, const Array<T>& x, std::int64_t k) 
 
 namespace optimize {
 
-// k clusters of the rows of x (N, D), of floating numbers, by Lloyd's method from centroids that k-means++
-// draws (Arthur and Vassilvitskii 2007). A cluster without rows keeps its centroid. It maps and is recorded;
-// no gradient passes. Throws ShapeError unless x is 2-d and init (k, D), and ValueError unless 1 <= k <= N.
+// k clusters of the rows of x (N, D), of floating numbers (half types in float), by Lloyd's method from
+// centroids that k-means++ draws (Arthur and Vassilvitskii 2007). A cluster without rows keeps its centroid.
+// It maps and is recorded; no gradient passes. Throws ShapeError unless x is 2-d and init (k, D), and
+// ValueError unless 1 <= k <= N.
 template <class T>
 KMeans<T> kmeans(const random::Key& key, const Array<T>& x_, std::int64_t k,
                  const KMeansOptions<std::type_identity_t<T>>& options = {}) {
@@ -88,28 +89,30 @@ KMeans<T> kmeans(const random::Key& key, const Array<T>& x_, std::int64_t k,
     raise<ShapeError>({"kmeans: init must be ", Shape{k, d}, ", shape ", options.init->shape()});
   const ComputeOn beside_x(x_);
   // About the mean, so that products of large numbers do not hide small distances.
-  const Array<T> middle = mean(stop_gradient(x_), {.axis = 0}), x = stop_gradient(x_) - middle;
-  const Array<T> first =
-      options.init ? Array<T>(stop_gradient(*options.init) - middle) : spread_rows(key, x, k);
-  const Array<T> enough = mean(var(x, {.axis = 0})) * static_cast<T>(options.tolerance);
-  const auto step = [&](const Array<T>& centroids) {
+  using C = compute_t<T>;  // half types count no further than to 2048
+  const auto values_of = [](const Array<T>& a) { return stop_gradient(a.template astype<C>()); };
+  const Array<C> middle = mean(values_of(x_), {.axis = 0}), x = values_of(x_) - middle;
+  const Array<C> first = options.init ? Array<C>(values_of(*options.init) - middle) : spread_rows(key, x, k);
+  const Array<C> enough = mean(var(x, {.axis = 0})) * static_cast<C>(options.tolerance);
+  const auto step = [&](const Array<C>& centroids) {
     const Array<int> labels = nearest_centroids(x, centroids);
-    const Array<T> counts = lax::segment_sum(ones<T>({n}), labels, {.num_segments = k}).reshape({k, 1}),
+    const Array<C> counts = lax::segment_sum(ones<C>({n}), labels, {.num_segments = k}).reshape({k, 1}),
                    sums = lax::segment_sum(x, labels, {.num_segments = k});
-    return Array<T>(where(counts > T(0), sums / maximum(counts, T(1)), centroids));
+    return Array<C>(where(counts > C(0), sums / maximum(counts, C(1)), centroids));
   };
-  using State = std::tuple<Array<T>, Array<bool>, Array<int>>;
+  using State = std::tuple<Array<C>, Array<bool>, Array<int>>;
   const int most = static_cast<int>(options.max_iterations);
   const auto [centroids, moves, iterations] = lax::while_loop(
       [most](const State& s) { return Array<bool>(logical_and(std::get<1>(s), std::get<2>(s) < most)); },
       [&](const State& s) {
-        const Array<T> next = step(std::get<0>(s)), moved = next - std::get<0>(s);
+        const Array<C> next = step(std::get<0>(s)), moved = next - std::get<0>(s);
         return State{next, Array<bool>(sum(moved * moved) > enough), Array<int>(std::get<2>(s) + 1)};
       },
       State{first, Array<bool>(true), Array<int>(0)});
   const Array<int> labels = nearest_centroids(x, centroids);
-  const Array<T> apart = x - take(centroids, labels, {.axis = 0});
-  return {Array<T>(centroids + middle), labels, Array<T>(sum(apart * apart)), iterations};
+  const Array<C> apart = x - take(centroids, labels, {.axis = 0});
+  return {Array<C>(centroids + middle).template astype<T>(), labels,
+          Array<C>(sum(apart * apart)).template astype<T>(), iterations};
 }
 
 }  // namespace optimize

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/evaluation/evaluate.hpp"
 #include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/cast.hpp"
 
@@ -22,4 +23,16 @@ Array<To> Array<Element>::astype() const {
     return detail::evaluate(detail::make_expr<rules::cast<To>>(*this));
 }
 
+namespace detail {
+
+// An operand as an array of element type R.
+template <class R, ArrayLike X>
+Array<R> as_type(const X& x) {
+  if constexpr (std::is_same_v<typename X::value_type, R>)
+    return materialise(x);
+  else
+    return x.template astype<R>();
+}
+
+}  // namespace detail
 NAX_END

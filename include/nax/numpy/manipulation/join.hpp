@@ -1,17 +1,19 @@
 #pragma once
 
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "nax/expr/differentiation/primitive_list.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/indexing/select.hpp"
 #include "nax/numpy/mistakes.hpp"
 #include "nax/numpy/views/reshape.hpp"
 
 // concatenate, stack and kin. They take braces of arrays or expressions of one element type, a vector of
-// these, or an array, whose rows they join.
+// these, a std::tuple of several element types, or an array, whose rows they join.
 NAX_BEGIN
 namespace detail {
 
@@ -104,6 +106,20 @@ using ListFunction = ListOverloads<Function, bool, std::int8_t, std::int16_t, st
                                    std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half, bfloat16,
                                    float, double, std::complex<float>, std::complex<double>>;
 
+// A list whose elements may differ in type: braces cannot hold these, a tuple does, and they promote.
+template <class Function>
+struct PromotingListFunction : ListFunction<Function> {
+  using ListFunction<Function>::operator();
+
+  template <ArrayLike... X>
+  auto operator()(const std::tuple<X...>& list, const typename Function::Options& options = {}) const
+      requires(sizeof...(X) > 0) {
+    using T = typename Strong<Array<typename X::value_type>...>::type;
+    return Function::call(
+        std::apply([](const X&... x) { return std::vector<Array<T>>{as_type<T>(x)...}; }, list), options);
+  }
+};
+
 }  // namespace detail
 
 struct ConcatenateOptions {
@@ -168,26 +184,27 @@ struct ColumnStack {
 
 }  // namespace detail
 
-// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}). The
-// result has their shape, with the sum of their extents along `axis`. Throws ValueError for an empty list,
-// ShapeError if other extents differ or an array is 0-d, and IndexError if `axis` is out of bounds.
-inline constexpr detail::ListFunction<detail::Concatenate> concatenate{}, concat{};
+// Arrays that agree but for one axis, one after the other on that axis: concatenate({a, b}, {.axis = 1}); of
+// several element types, which promote, in a tuple: concatenate(std::tuple{a, b}), as in the functions below.
+// The result has their shape, with the sum of their extents along `axis`. Throws ValueError for an empty
+// list, ShapeError if other extents differ or an array is 0-d, and IndexError if `axis` is out of bounds.
+inline constexpr detail::PromotingListFunction<detail::Concatenate> concatenate{}, concat{};
 // Arrays of one shape along a new axis, which is `axis` of the result: stack({a, b}, {.axis = -1}). The
 // result has the shape of one with their number as extent of that axis. Throws ValueError for an empty list,
 // ShapeError if the shapes differ, and IndexError if `axis` is out of bounds.
-inline constexpr detail::ListFunction<detail::Stack> stack{};
+inline constexpr detail::PromotingListFunction<detail::Stack> stack{};
 // On the first axis, 1-d arrays as rows. n arrays of shape (k,) give (n, k); of shape (m, k), (n m, k).
 // Throws ValueError for an empty list, and ShapeError if other extents differ.
-inline constexpr detail::ListFunction<detail::Vstack> vstack{};
+inline constexpr detail::PromotingListFunction<detail::Vstack> vstack{};
 // On the second axis; 1-d arrays on their only one. n arrays of shape (k,) give (n k,); of shape (m, k), (m,
 // n k). Throws ValueError for an empty list, and ShapeError if other extents differ.
-inline constexpr detail::ListFunction<detail::Hstack> hstack{};
+inline constexpr detail::PromotingListFunction<detail::Hstack> hstack{};
 // On the third axis. n arrays of shape (k,) give (1, k, n); of shape (m, k), (m, k, n). Throws ValueError for
 // an empty list, and ShapeError if other extents differ.
-inline constexpr detail::ListFunction<detail::Dstack> dstack{};
+inline constexpr detail::PromotingListFunction<detail::Dstack> dstack{};
 // On the second axis, 1-d arrays as columns. n arrays of shape (k,) give (k, n); of shape (m, k), (m, n k).
 // Throws ValueError for an empty list, and ShapeError if other extents differ.
-inline constexpr detail::ListFunction<detail::ColumnStack> column_stack{};
+inline constexpr detail::PromotingListFunction<detail::ColumnStack> column_stack{};
 
 NAX_END
 

@@ -87,15 +87,6 @@ void check_reducible(const char* function, const X& x) {
 // Throws where an operation without identity meets no elements.
 NAX_ENGINE void check_not_empty(const char* function, const AxisMarks& marks, const Frame& frame);
 
-// An operand as an array of element type R.
-template <class R, ArrayLike X>
-Array<R> as_type(const X& x) {
-  if constexpr (std::is_same_v<typename X::value_type, R>)
-    return materialise(x);
-  else
-    return x.template astype<R>();
-}
-
 }  // namespace detail
 NAX_END
 
