@@ -204,7 +204,18 @@ NAX_ENGINE void advise_soon(void* address, std::size_t size) {
 }
 
 NAX_ENGINE void* allocate_aligned(std::size_t align, std::size_t bytes) {
-  return std::aligned_alloc(align, bytes);
+  void* const block = std::aligned_alloc(align, bytes);
+#if defined(MADV_HUGEPAGE)
+  // Asks for large pages, of which neighbours share one: fewer faults and look-ups of addresses.
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  constexpr std::size_t least = 1 << 20;
+  if (block && bytes >= least) {
+    const std::size_t before = page - 1 - (reinterpret_cast<std::uintptr_t>(block) - 1) % page;
+    static_cast<void>(
+        ::madvise(static_cast<char*>(block) + before, (bytes - before) / page * page, MADV_HUGEPAGE));
+  }
+#endif
+  return block;
 }
 NAX_ENGINE void free_aligned(void* pointer) { std::free(pointer); }
 NAX_ENGINE void return_memory() {
