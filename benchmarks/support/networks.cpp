@@ -14,7 +14,7 @@ using Images = F;
 std::map<std::string, std::function<void()>> calls;
 std::string folder;
 
-// What the peers read.
+// Files that the peers read.
 template <class Net, class X, class Y>
 struct Saved {
   Net net;
