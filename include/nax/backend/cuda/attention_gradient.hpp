@@ -39,11 +39,8 @@ struct QueryGradients : HalfTiles<T, width> {
       Base::template load_tile<rows>(thread, of_g, this->rows_at(g, p.batch, p.head), g.row, p.first, end);
       NAX_GPU_UNROLL
       for (int r = 0; r < 2; ++r)
-        if (const int t = p.first + Base::row_of(thread) + 8 * r; t < end) {
-          s.most[r] = f.logarithms[2 * this->number_at(p, t)];
-          s.logarithm[r] = f.logarithms[2 * this->number_at(p, t) + 1];
-          s.along[r] = this->template product_with_result<4>(p, t, g, thread % 4);
-        }
+        if (const int t = p.first + Base::row_of(thread) + 8 * r; t < end)
+          this->template load_query<4>(p, t, g, thread % 4, s.most[r], s.logarithm[r], s.along[r]);
     });
     block.template combine<4, &State::along>(states, LogitSum());
     block.each(states, [&](int thread, State& s) {
@@ -107,9 +104,7 @@ struct KeyGradients : HalfTiles<T, width> {
 
   template <class OneBlock>
   constexpr void operator()(const OneBlock& block, std::int64_t i) const {
-    const std::int64_t of_group = i / this->parts, batch = of_group / f.groups,
-                       group = of_group - batch * f.groups, heads = f.heads / f.groups;
-    const int first = static_cast<int>(i - of_group * this->parts) * rows;
+    const auto part = this->key_part_of(i, queries);
     std::uint16_t* const of_keys = reinterpret_cast<std::uint16_t*>(block.room);
     std::uint16_t* const values = of_keys + rows * stride;
     std::uint16_t* const of_queries = values + rows * stride;
@@ -117,25 +112,25 @@ struct KeyGradients : HalfTiles<T, width> {
     float* const logarithms = reinterpret_cast<float*>(of_g + queries * stride);
     float* const sums = logarithms + 2 * queries;
     typename OneBlock::template Each<State> states{};
-    AttentionPart<T> p = this->part_at(batch, group * heads);
+    AttentionPart<T> p = this->part_at(part.batch, part.head);
     block.each(states, [&](int thread, State&) {
-      Base::template load_tile<rows>(thread, of_keys, p.k, f.k.row, first, static_cast<int>(f.keys));
-      Base::template load_tile<rows>(thread, values, p.v, f.v.row, first, static_cast<int>(f.keys));
+      Base::template load_tile<rows>(thread, of_keys, p.k, f.k.row, part.first, static_cast<int>(f.keys));
+      Base::template load_tile<rows>(thread, values, p.v, f.v.row, part.first, static_cast<int>(f.keys));
     });
-    const int begin = this->all_see_a_key() ? first / queries * queries : 0,
-              end = static_cast<int>(f.queries);
-    for (std::int64_t head = group * heads; head < (group + 1) * heads; ++head) {
-      p = this->part_at(batch, head);
-      for (int t = begin; t < end; t += queries) {
+    const int end = static_cast<int>(f.queries);
+    for (std::int64_t head = part.head; head < part.head_end; ++head) {
+      p = this->part_at(part.batch, head);
+      for (int t = part.begin; t < end; t += queries) {
         block.each(states, [&](int thread, State&) {
           Base::template load_tile<queries>(thread, of_queries, p.q, f.q.row, t, end);
-          Base::template load_tile<queries>(thread, of_g, this->rows_at(g, batch, head), g.row, t, end);
+          Base::template load_tile<queries>(thread, of_g, this->rows_at(g, part.batch, head), g.row, t, end);
           if (thread < queries) this->load_numbers(p, t, thread, along, logarithms, sums);
         });
         block.wait();
         Base::template multiply_rows<&State::logits, queries, State>(block, states, of_keys, of_queries);
         Base::template multiply_rows<&State::slopes, queries, State>(block, states, values, of_g);
-        block.each(states, [&](int thread, State& s) { weigh(thread, s, p, t, first, logarithms, sums); });
+        block.each(states,
+                   [&](int thread, State& s) { weigh(thread, s, p, t, part.first, logarithms, sums); });
         Base::template add_products<&State::of_values, &State::logits, queries, State>(block, states, of_g);
         Base::template add_products<&State::of_keys, &State::slopes, queries, State>(block, states,
                                                                                      of_queries);
@@ -145,10 +140,11 @@ struct KeyGradients : HalfTiles<T, width> {
     block.each(states, [&](int thread, State& s) {
       NAX_GPU_UNROLL
       for (int r = 0; r < 2; ++r)
-        if (const int j = first + Base::row_of(thread) + 8 * r; j < f.keys) {
-          Base::write_row(thread, this->rows_at(dk, batch, group) + j * dk.row, f.width, s.of_keys, r,
-                          static_cast<float>(f.scale));
-          Base::write_row(thread, this->rows_at(dv, batch, group) + j * dv.row, f.width, s.of_values, r, 1.f);
+        if (const int j = part.first + Base::row_of(thread) + 8 * r; j < f.keys) {
+          Base::write_row(thread, this->rows_at(dk, part.batch, part.group) + j * dk.row, f.width, s.of_keys,
+                          r, static_cast<float>(f.scale));
+          Base::write_row(thread, this->rows_at(dv, part.batch, part.group) + j * dv.row, f.width,
+                          s.of_values, r, 1.f);
         }
     });
   }

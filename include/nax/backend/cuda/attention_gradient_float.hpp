@@ -35,11 +35,8 @@ struct FloatQueryGradients : FloatTiles<width> {
       Base::template load_tile<rows>(thread, of_g, this->rows_at(g, p.batch, p.head), g.row, p.first, end);
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r)
-        if (const int t = p.first + Base::row_of(thread) + r; t < end) {
-          s.most[r] = f.logarithms[2 * this->number_at(p, t)];
-          s.logarithm[r] = f.logarithms[2 * this->number_at(p, t) + 1];
-          s.along[r] = this->template product_with_result<across>(p, t, g, thread % across);
-        }
+        if (const int t = p.first + Base::row_of(thread) + r; t < end)
+          this->template load_query<across>(p, t, g, thread % across, s.most[r], s.logarithm[r], s.along[r]);
     });
     block.template combine<across, &State::along>(states, LogitSum());
     block.each(states, [&](int thread, State& s) {
@@ -112,9 +109,7 @@ struct FloatKeyGradients : FloatTiles<width> {
 
   template <class OneBlock>
   constexpr void operator()(const OneBlock& block, std::int64_t i) const {
-    const std::int64_t of_group = i / this->parts, batch = of_group / f.groups,
-                       group = of_group - batch * f.groups, heads = f.heads / f.groups;
-    const int first = static_cast<int>(i - of_group * this->parts) * rows;
+    const auto part = this->key_part_of(i, queries);
     float* const of_keys = reinterpret_cast<float*>(block.room);
     float* const values = of_keys + rows * width;
     float* const tile = values + rows * width;  // of queries or their cotangents
@@ -122,17 +117,16 @@ struct FloatKeyGradients : FloatTiles<width> {
     float* const logarithms = factors + rows * queries;
     float* const sums = logarithms + 2 * queries;
     typename OneBlock::template Each<State> states{};
-    AttentionPart<float> p = this->part_at(batch, group * heads);
+    AttentionPart<float> p = this->part_at(part.batch, part.head);
     block.each(states, [&](int thread, State&) {
-      Base::template load_tile<rows>(thread, of_keys, p.k, f.k.row, first, static_cast<int>(f.keys));
-      Base::template load_tile<rows>(thread, values, p.v, f.v.row, first, static_cast<int>(f.keys));
+      Base::template load_tile<rows>(thread, of_keys, p.k, f.k.row, part.first, static_cast<int>(f.keys));
+      Base::template load_tile<rows>(thread, values, p.v, f.v.row, part.first, static_cast<int>(f.keys));
     });
-    const int begin = this->all_see_a_key() ? first / queries * queries : 0,
-              end = static_cast<int>(f.queries);
-    for (std::int64_t head = group * heads; head < (group + 1) * heads; ++head) {
-      p = this->part_at(batch, head);
-      const float* const of_g = this->rows_at(g, batch, head);
-      for (int t = begin; t < end; t += queries) {
+    const int end = static_cast<int>(f.queries);
+    for (std::int64_t head = part.head; head < part.head_end; ++head) {
+      p = this->part_at(part.batch, head);
+      const float* const of_g = this->rows_at(g, part.batch, head);
+      for (int t = part.begin; t < end; t += queries) {
         const auto load = [&](const float* x, std::int64_t step) {
           block.each(states, [&](int thread, State&) {
             Base::template load_tile<queries>(thread, tile, x, step, t, end);
@@ -158,7 +152,7 @@ struct FloatKeyGradients : FloatTiles<width> {
         block.wait();
         block.each(states, [&](int thread, State& s) {
           Base::multiply_rows(thread, s.slopes, values, tile);
-          weigh(thread, s, p, t, first, logarithms, sums);
+          weigh(thread, s, p, t, part.first, logarithms, sums);
         });
         add(&State::weights, &State::of_values);
         load(p.q, f.q.row);
@@ -168,10 +162,11 @@ struct FloatKeyGradients : FloatTiles<width> {
     block.each(states, [&](int thread, State& s) {
       NAX_GPU_UNROLL
       for (int r = 0; r < 4; ++r)
-        if (const int j = first + Base::row_of(thread) + r; j < f.keys) {
-          Base::write_row(thread, this->rows_at(dk, batch, group) + j * dk.row, f.width, s.of_keys[r],
-                          static_cast<float>(f.scale));
-          Base::write_row(thread, this->rows_at(dv, batch, group) + j * dv.row, f.width, s.of_values[r], 1.f);
+        if (const int j = part.first + Base::row_of(thread) + r; j < f.keys) {
+          Base::write_row(thread, this->rows_at(dk, part.batch, part.group) + j * dk.row, f.width,
+                          s.of_keys[r], static_cast<float>(f.scale));
+          Base::write_row(thread, this->rows_at(dv, part.batch, part.group) + j * dv.row, f.width,
+                          s.of_values[r], 1.f);
         }
     });
   }

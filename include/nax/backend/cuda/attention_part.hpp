@@ -112,16 +112,18 @@ struct AttentionBody {
     own[0] = blind ? std::numeric_limits<float>::infinity() : most;
     own[1] = blind ? 0.f : std::log2(sum);
   }
-  // A thread's part of the sum of query t's result times its cotangent, of `lanes` threads.
+  // Loads what the queries' gradients need of query t: its logarithms, and a thread's part of the sum of its
+  // result times its cotangent, of `lanes` threads.
   template <int lanes>
-  constexpr float product_with_result(const AttentionPart<T>& p, int t, const loops::AttentionRows& g,
-                                      int lane) const {
+  constexpr void load_query(const AttentionPart<T>& p, int t, const loops::AttentionRows& g, int lane,
+                            float& most, float& logarithm, float& along) const {
+    most = f.logarithms[2 * number_at(p, t)];
+    logarithm = f.logarithms[2 * number_at(p, t) + 1];
     const T* const of_g = rows_at(g, p.batch, p.head) + t * g.row;
-    float sum = 0;
+    along = 0;
     NAX_GPU_ROLLED
     for (int column = lane; column < f.width; column += lanes)
-      sum += static_cast<float>(of_g[column]) * static_cast<float>(p.out[t * f.out.row + column]);
-    return sum;
+      along += static_cast<float>(of_g[column]) * static_cast<float>(p.out[t * f.out.row + column]);
   }
   // Loads what the keys' gradients need of query t + n: its logarithms, and its number of `along`.
   constexpr void load_numbers(const AttentionPart<T>& p, int t, int n, const float* along, float* logarithms,
@@ -132,9 +134,17 @@ struct AttentionBody {
     logarithms[2 * n + 1] = is_there ? f.logarithms[2 * at + 1] : 0;
     sums[n] = is_there ? along[at] : 0;
   }
-  // Does each query see a key, and none a key behind its own? (One that sees no key has weights for all.)
-  constexpr bool all_see_a_key() const {
-    return f.causal && !f.window && !f.mask.data && !f.query_lengths.data && !f.key_lengths.data;
+  // Some keys of a group, from `first` on; queries from `begin` on, `step` at a time, may see them.
+  struct KeyPart {
+    std::int64_t batch, group, head, head_end;
+    int first, begin;
+  };
+  constexpr KeyPart key_part_of(std::int64_t i, int step) const {
+    const std::int64_t of_group = i / parts, batch = of_group / f.groups, group = of_group - batch * f.groups,
+                       heads = f.heads / f.groups;
+    const int first = static_cast<int>(i - of_group * parts) * rows_of_part;
+    return {
+        batch, group, group * heads, (group + 1) * heads, first, all_see_a_key() ? first / step * step : 0};
   }
   // The number taken off the logits of a row whose greatest is `most`.
   static constexpr float shift_of(float most) {
@@ -187,6 +197,10 @@ struct AttentionBody {
   }
 
  private:
+  // Does each query see a key, and none a key behind its own? (One that sees no key has weights for all.)
+  constexpr bool all_see_a_key() const {
+    return f.causal && !f.window && !f.mask.data && !f.query_lengths.data && !f.key_lengths.data;
+  }
   // x, or `least` where it is less and finite: a bias of the least number overflows in base 2.
   static constexpr float finite(float x, float least) {
     return x < least && x >= std::numeric_limits<float>::lowest() ? least : x;
