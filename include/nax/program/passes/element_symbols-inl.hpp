@@ -88,7 +88,6 @@ class ElementSymbols : SmallStep {
  private:
   using Element = std::pair<int, std::int64_t>;  // slot, offset in bytes
 
-  static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
   Operand operand_of(const Element& element, std::int64_t stride, bool written) const {
     Operand x{{element.first, element.second}, written, type_, Dims(), Dims()};
     if (lanes_ > 1) x.shape.push_back(lanes_), x.strides.push_back(stride);

@@ -13,6 +13,7 @@ namespace program::detail {
 
 // The kinds of steps that compute with few floating elements.
 struct SmallStep {
+  static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
   static bool is_float(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
   static bool is_zeros(const Step& s) { return s.name == "zeros" && s.operands.size() == 1; }
   static bool is_copy(const Step& s) {

@@ -94,7 +94,6 @@ class SmallSteps : SmallStep {
 
   // ---- which steps
 
-  static std::size_t at(int slot) { return static_cast<std::size_t>(slot); }
   // None: zeros, whose bytes are those of every type.
   static std::optional<DType> type_of(const Step& s) {
     if (!is_zeros(s)) return s.operands[0].dtype;
