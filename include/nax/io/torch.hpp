@@ -162,7 +162,7 @@ class TorchLoader {
   LoadReport finish();
 
  private:
-  // Remembers a module if, of the leaves missing from this one on, .without leaves some out.
+  // Remembers a module if one of its leaves, those missing from this number on, is not among .without.
   void note_empty(const Path& module, std::size_t missing);
 
   const LoadTorchOptions& options_;
