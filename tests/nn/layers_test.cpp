@@ -93,6 +93,27 @@ TEST(Cells, RunInScans) {
               near(plain.bias, less.bias));
 }
 
+TEST(Linear, AddsAnArray) {
+  const A y = draw(0, {4, 2, 3}), x = draw(1, {4, 2, 5}), w = draw(2, {5, 3}), b = draw(3, {3});
+  const A expected = y + (matmul(x, w) + b);
+  EXPECT_TRUE(near(nn::add_linear(y, x, w, b), expected));
+  EXPECT_TRUE(near(nn::add_linear(A(y(0, 0)), x, w, b), y(0, 0) + (matmul(x, w) + b)));
+  const nn::Linear<double> with{w, b}, without{w};
+  EXPECT_TRUE(near(with.add_to(y, x), expected));
+  EXPECT_TRUE(near(without.add_to(y, x), y + matmul(x, w)));
+  const auto loss = [](const A& y, const A& x, const A& w, const A& b) {
+    return A(sum(square(nn::add_linear(y, x, w, b))));
+  };
+  const A g = 2 * expected;
+  const auto [of_y, of_x, of_w, of_b] = grad<0, 1, 2, 3>(loss)(y, x, w, b);
+  EXPECT_TRUE(near(of_y, g));
+  EXPECT_TRUE(near(of_x, matmul(g, w.T())));
+  EXPECT_TRUE(near(of_w, tensordot(x.reshape({8, 5}).T(), g.reshape({8, 3}), {.axes = 1})));
+  EXPECT_TRUE(near(of_b, sum(g, {.axis = {0, 1}})));
+  EXPECT_THROW(nn::add_linear(y, x, w, draw(4, {4})), ShapeError);
+  EXPECT_THROW(nn::add_linear(draw(5, {3, 2, 3}), x, w, b), ShapeError);
+}
+
 TEST(Attention, MaskAgreesWithBias) {
   const A q = draw(0, {2, 3, 4, 5}), k = draw(1, {2, 6, 2, 5}), v = draw(2, {2, 6, 2, 5});
   const Array<bool> mask = draw(3, {2, 1, 3, 6}) > -0.5;
@@ -111,6 +132,22 @@ TEST(Attention, MaskAgreesWithBias) {
             "(2, 3, 4, 5), (2, 6, 2, 5), (2, 6, 3, 5)");
   EXPECT_EQ(refusal<Error>([&] { nn::dot_product_attention(q, k, v, {.mask = Array<bool>{true}}); }),
             "dot_product_attention: mask must broadcast to (B, N, T, S) (2, 4, 3, 6), shape (1,)");
+}
+
+TEST(Attention, OfManyHeadsAddsAnArray) {
+  const auto heads = nn::MultiHeadAttention<double>::make(random::key(1), {.features = 6, .heads = 2});
+  auto unbiased =
+      nn::MultiHeadAttention<double>::make(random::key(1), {.features = 6, .heads = 2, .bias = false});
+  const A x = draw(1, {2, 3, 6}), y = draw(2, {2, 3, 6}), memory = draw(3, {2, 5, 6});
+  for (const auto& f : {heads, unbiased}) {
+    EXPECT_TRUE(near(f.add_to(y, x, x, {.is_causal = true}), y + f(x, {.is_causal = true})));
+    EXPECT_TRUE(near(f.add_to(y, x, memory), y + f.attend(x, memory)));
+    const auto [cache, one] = f(f.cache(4, 2), x);
+    const auto [same, two] = f.add_to(y, f.cache(4, 2), x);
+    EXPECT_TRUE(near(two, y + one));
+    EXPECT_TRUE(near(same.key, cache.key));
+    EXPECT_EQ(same.length.item(), 3);
+  }
 }
 
 TEST(Attention, OfManyHeadsIsProjected) {

@@ -70,12 +70,9 @@ class AcceleratorOperations : public Operations {
   // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
   virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                            const loops::LeafStep* leaves, int count) = 0;
-  // c = the activation of a b plus a row of p.n biases, side by side; `before`, laid out as c, = what the
-  // activation is applied to, where it is not null. Returns false, and does nothing, where no kernel does
-  // this.
+  // See loops::Linear. Returns false, and does nothing, where no kernel does this.
   virtual bool linear(Device /*device*/, DType /*dtype*/, const loops::Product& /*p*/,
-                      loops::Activation /*activation*/, const char* /*a*/, const char* /*b*/,
-                      const char* /*bias*/, char* /*c*/, char* /*before*/) {
+                      const loops::Linear& /*linear*/) {
     return false;
   }
   // c = a b, and sums[j] = the sum of column j of b. Returns false, and does nothing, where no kernel does

@@ -137,10 +137,12 @@ struct MultiHeadParams {
 
 namespace detail {
 
-// x (..., n) times w (n, m), plus bias, in one launch; an array without a buffer where no GPU has a kernel.
+// x (..., n) times w (n, m), plus bias, plus `added` where it is given, in one launch; an array without a
+// buffer where no GPU has a kernel.
 template <class T>
-Array<T> project_on_device(const Array<T>& x, const Array<T>& w, const Array<T>& bias) {
-  return linear_in_one(x, w, Array<T>(bias.reshape({-1})), loops::Activation::identity);
+Array<T> project_on_device(const Array<T>& x, const Array<T>& w, const Array<T>& bias,
+                           const Array<T>* added = nullptr) {
+  return linear_in_one(x, w, Array<T>(bias.reshape({-1})), loops::Activation::identity, added);
 }
 
 // x (..., E) as a matrix of rows, for several products of it on a GPU; else x.
@@ -168,9 +170,11 @@ Array<T> project_heads(const Array<T>& x, const Array<T>& rows, const Array<T>& 
   const Array<T> y = tensordot(x, w, {.axes = 1});
   return bias ? Array<T>(y + *bias) : y;
 }
-// The heads x (..., N, H) times w (N, H, E), plus bias.
+// The heads x (..., N, H) times w (N, H, E), plus bias, plus `added` where it is given.
 template <class T>
-Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params) {
+Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params,
+                    const Array<T>* added = nullptr) {
+  const auto with_added = [&](const auto& y) { return added ? Array<T>(*added + y) : Array<T>(y); };
   const bool on_device = params.out_bias && on_accelerator(x);
   if ((params.int8[3] || on_device) && x.ndim() > 1) {
     Shape shape = x.shape();
@@ -178,15 +182,28 @@ Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params) {
     shape.back() = x.shape(-2) * x.shape(-1);
     const Array<T> joined = x.reshape(shape);
     if (params.int8[3])
-      if (auto y = int8_linear(params.int8[3], joined, params.out, params.out_bias)) return *std::move(y);
+      if (auto y = int8_linear(params.int8[3], joined, params.out, params.out_bias)) return with_added(*y);
     if (on_device)
       if (Array<T> y = project_on_device(joined, Array<T>(params.out.reshape({-1, params.out.shape(-1)})),
-                                         *params.out_bias);
+                                         *params.out_bias, added);
           holds_value(y))
         return y;
   }
   const Array<T> y = tensordot(x, params.out, {.axes = 2});
-  return params.out_bias ? Array<T>(y + *params.out_bias) : y;
+  return params.out_bias ? with_added(y + *params.out_bias) : with_added(y);
+}
+
+// The attention of x to `memory` after its projections, plus `added` where it is given.
+template <class T>
+Array<T> attend_heads(const nn::MultiHeadParams<T>& params, const Array<T>& x, const Array<T>& memory,
+                      const nn::AttentionOptions<T>& options, const Array<T>* added) {
+  const auto& int8 = params.int8;
+  const Array<T> rows = rows_on_device(x), of_memory = &memory == &x ? rows : rows_on_device(memory);
+  const Array<T> heads = nn::dot_product_attention(
+      project_heads(x, rows, params.query, params.query_bias, int8[0]),
+      project_heads(memory, of_memory, params.key, params.key_bias, int8[1]),
+      project_heads(memory, of_memory, params.value, params.value_bias, int8[2]), options);
+  return join_heads(heads, params, added);
 }
 
 }  // namespace detail
@@ -198,15 +215,7 @@ namespace nn {
 template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x, const Array<T>& memory,
                               const AttentionOptions<T>& options = {}) {
-  using nax::detail::project_heads;
-  const auto& int8 = params.int8;
-  const Array<T> rows = nax::detail::rows_on_device(x),
-                 of_memory = &memory == &x ? rows : nax::detail::rows_on_device(memory);
-  const Array<T> heads = dot_product_attention(
-      project_heads(x, rows, params.query, params.query_bias, int8[0]),
-      project_heads(memory, of_memory, params.key, params.key_bias, int8[1]),
-      project_heads(memory, of_memory, params.value, params.value_bias, int8[2]), options);
-  return nax::detail::join_heads(heads, params);
+  return nax::detail::attend_heads<T>(params, x, memory, options, nullptr);
 }
 template <class T>
 Array<T> multi_head_attention(const MultiHeadParams<T>& params, const Array<T>& x,

@@ -17,20 +17,25 @@ namespace detail {
 template <class T, class... A>
 constexpr bool all_arrays_of = (std::is_same_v<std::remove_cvref_t<A>, Array<T>> && ...);
 
-// On a GPU, in one launch where it has a kernel for that; an array without a buffer where not.
+// The activation of x w + b, plus `added` where it is given. On a GPU, in one launch where it has a kernel
+// for that; an array without a buffer where not.
 template <class T>
-Array<T> linear_in_one(const Array<T>& x, const Array<T>& w, const Array<T>& b,
-                       loops::Activation activation) {
+Array<T> linear_in_one(const Array<T>& x, const Array<T>& w, const Array<T>& b, loops::Activation activation,
+                       const Array<T>* added = nullptr) {
   if (x.ndim() > 2 && w.ndim() == 2 && layout_of(x).is_contiguous() && layout_of(x).size() > 0) {
-    Shape rows = x.shape();
-    const Array<T> y = linear_in_one(Array<T>(x.reshape({-1, x.shape(-1)})), w, b, activation);
-    rows[rows.size() - 1] = w.shape(1);
-    return ArrayAccess::buffer(y) ? y.reshape(rows) : y;
+    Shape shape = x.shape();
+    shape.back() = w.shape(1);
+    if (added && added->shape() != shape) return typed<T>(ArrayBase());
+    const Array<T> rows = added ? Array<T>(added->reshape({-1, w.shape(1)})) : typed<T>(ArrayBase());
+    const Array<T> y =
+        linear_in_one(Array<T>(x.reshape({-1, x.shape(-1)})), w, b, activation, added ? &rows : nullptr);
+    return ArrayAccess::buffer(y) ? y.reshape(shape) : y;
   }
-  const bool recorded = is_recorded(x) || is_recorded(w) || is_recorded(b);
-  LinearProduct made = linear_product(x, w, b, activation, recorded);
+  const LinearParts parts{x, w, b, added};
+  const bool recorded = is_recorded(x) || is_recorded(w) || is_recorded(b) || (added && is_recorded(*added));
+  LinearProduct made = linear_product(parts, activation, recorded);
   if (ArrayAccess::buffer(made.result) && recorded) {
-    record_linear(made.before, x, w, b);
+    record_linear(made.before, parts);
     switch (activation) {
       case loops::Activation::identity:
         made.result = made.before;
@@ -86,6 +91,17 @@ auto linear(const X& x_, const W& w_, const B& b_, Activation activation) {
     }
     return Array<T>(z);
   }
+}
+
+// y + x w + b, as an array: y of shape (..., m), x (..., n), w (n, m), b (m,). On a GPU it is one product
+// whose last step adds the bias and y (as linear()). Throws ShapeError if shapes do not fit.
+template <class T>
+Array<T> add_linear(const Array<T>& y, const Array<T>& x, const Array<T>& w, const Array<T>& b) {
+  if constexpr (std::is_same_v<inexact_t<T>, T> && !is_complex_v<T>)
+    if (detail::accelerators_present)
+      if (Array<T> z = detail::linear_in_one(x, w, b, Activation::identity, &y); detail::holds_value(z))
+        return z;
+  return Array<T>(y + linear(x, w, b));
 }
 
 // Each element is zero with probability `rate`, the others are larger by as much as makes the mean stay. The

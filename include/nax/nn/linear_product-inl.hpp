@@ -5,8 +5,15 @@
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b,
-                                        loops::Activation activation, bool keeps) {
+// Does `added` lie on x's device as the elements of `target` do, row by row?
+inline bool lies_as(const ArrayBase& added, const ArrayBase& x, const Frame& target) {
+  const Layout& layout = layout_of(added);
+  return added.device() == x.device() && added.dtype() == x.dtype() && layout.is_contiguous() &&
+         static_cast<const Frame&>(layout) == target;
+}
+
+NAX_ENGINE LinearProduct linear_product(const LinearParts& parts, loops::Activation activation, bool keeps) {
+  const auto& [x, w, b, added] = parts;
   const Device device = x.device();
   if (!on_accelerator(device) || on_program(device) || w.device() != device || b.device() != device)
     return {};
@@ -18,33 +25,41 @@ NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, 
       x.shape(1) != w.shape(0) || b.shape(0) != w.shape(1) || !lb.is_contiguous())
     return {};
   const Frame target = product_frame("linear", lx, lw);
+  if (added && !lies_as(*added, x, target)) return {};
   const ContractionPlan plan = contraction_plan(lx, lw, target);
   if (!plan.batch.empty() || !is_dense(plan, target)) return {};
   LinearProduct made{allocate(x.dtype(), target, device), {}};
   if (keeps && activation == loops::Activation::gelu) made.before = allocate(x.dtype(), target, device);
   const bool stored = static_cast<bool>(ArrayAccess::buffer(made.before));
   if (!backend::accelerator_operations(device).linear(
-          device, x.dtype(), plan.product, activation, device_data(x), device_data(w), device_data(b),
-          device_data(made.result), stored ? device_data(made.before) : nullptr))
+          device, x.dtype(), plan.product,
+          {activation, device_data(x), device_data(w), device_data(b), added ? device_data(*added) : nullptr,
+           device_data(made.result), stored ? device_data(made.before) : nullptr}))
     return {};
-  check_result("linear", made.result, {&x, &w, &b},
-               2. * static_cast<double>(target.size()) * static_cast<double>(lx.shape.back()));
+  const double flops = 2. * static_cast<double>(target.size()) * static_cast<double>(lx.shape.back());
+  if (added)
+    check_result("linear", made.result, {&x, &w, &b, added}, flops);
+  else
+    check_result("linear", made.result, {&x, &w, &b}, flops);
   if (!stored) made.before = made.result;
   return made;
 }
 
 class LinearLayerNode final : public ResultNode {
  public:
-  LinearLayerNode(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b, const Frame& target)
-      : x_(x),
-        w_(w),
-        bias_(layout_of(b)),
+  LinearLayerNode(const LinearParts& parts, const Frame& target)
+      : x_(parts.x),
+        w_(parts.w),
+        bias_(layout_of(parts.b)),
         target_(target),
-        to_x_(serial(x)),
-        to_w_(serial(w)),
-        to_b_(serial(b)) {}
+        to_x_(serial(parts.x)),
+        to_w_(serial(parts.w)),
+        to_b_(serial(parts.b)),
+        to_added_(parts.added ? serial(*parts.added) : 0) {}
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
+    if (const std::size_t added = sweep.place(to_added_); added != Tape::npos)
+      sweep.add_at(added, ArrayBase(g));
     const std::size_t x = sweep.place(to_x_), w = sweep.place(to_w_), b = sweep.place(to_b_);
     if (w != Tape::npos && b != Tape::npos) {
       ArrayBase of_w, of_b;
@@ -77,11 +92,12 @@ class LinearLayerNode final : public ResultNode {
       give(contract(x_, *t, with_new_levels(target_, layout_of(w_), layout_of(*t))));
     if (const ArrayBase* const t = sweep.find(to_b_))
       give(broadcast_frame(*t, broadcast("linear", target_, layout_of(*t))));
+    if (const ArrayBase* const t = sweep.find(to_added_)) give(*t);
     if (ArrayAccess::buffer(total)) sweep.put(self, std::move(total));
   }
 
   Watchers watchers(const Tape& tape) const override {
-    return tape.watchers(to_x_) | tape.watchers(to_w_) | tape.watchers(to_b_);
+    return tape.watchers(to_x_) | tape.watchers(to_w_) | tape.watchers(to_b_) | tape.watchers(to_added_);
   }
 
  private:
@@ -112,11 +128,11 @@ class LinearLayerNode final : public ResultNode {
 
   ArrayBase x_, w_;
   Frame bias_, target_;
-  std::uint64_t to_x_, to_w_, to_b_;
+  std::uint64_t to_x_, to_w_, to_b_, to_added_;
 };
 
-NAX_ENGINE void record_linear(ArrayBase& z, const ArrayBase& x, const ArrayBase& w, const ArrayBase& b) {
-  ArrayAccess::serial(z) = recording.tape->emplace<LinearLayerNode>(x, w, b, layout_of(z));
+NAX_ENGINE void record_linear(ArrayBase& z, const LinearParts& parts) {
+  ArrayAccess::serial(z) = recording.tape->emplace<LinearLayerNode>(parts, layout_of(z));
 }
 
 }  // namespace detail

@@ -4,11 +4,12 @@
 #include "nax/loops/linear.hpp"
 #include "nax/numpy/products/contract.hpp"
 
-// The activation of x w + b on a GPU as one launch, by the device's operation `linear`.
+// The activation of x w + b, or x w + b + added, on a GPU as one launch, by the device's operation `linear`.
 //
-// Two nodes are recorded: one from x, w and b to z = x w + b, which computes the gradients of w and b in one
-// launch, and one from z to the activation, that of the expression. The latter reads z, which is stored for
-// gelu alone: relu has one derivative at z and at relu(z), so its node takes the result in the place of z.
+// Two nodes are recorded: one from x, w, b and what is added to z = x w + b + added, which computes the
+// gradients of w and b in one launch, and one from z to the activation, that of the expression. The latter
+// reads z, which is stored for gelu alone: relu has one derivative at z and at relu(z), so its node takes the
+// result in the place of z.
 NAX_BEGIN
 namespace detail {
 
@@ -17,12 +18,16 @@ struct LinearProduct {
   ArrayBase result, before;
 };
 
-// Of x (hidden..., m, k), w (k, n) and b (n,) that lie on one GPU, of one floating type; any others give no
-// buffers. Not recorded. `keeps`: z is wanted.
-NAX_ENGINE LinearProduct linear_product(const ArrayBase& x, const ArrayBase& w, const ArrayBase& b,
-                                        loops::Activation activation, bool keeps);
-// Records z as made of x, w and b.
-NAX_ENGINE void record_linear(ArrayBase& z, const ArrayBase& x, const ArrayBase& w, const ArrayBase& b);
+// What a linear layer is made of, on one GPU, of one floating type: x (m, k), w (k, n), b (n,), and `added`
+// (m, n), which may be null.
+struct LinearParts {
+  const ArrayBase &x, &w, &b;
+  const ArrayBase* added;
+};
+// No buffers where the parts are others. Not recorded. `keeps`: z is wanted.
+NAX_ENGINE LinearProduct linear_product(const LinearParts& parts, loops::Activation activation, bool keeps);
+// Records z as made of the parts.
+NAX_ENGINE void record_linear(ArrayBase& z, const LinearParts& parts);
 
 // Records `result` as the rule's value at z.
 template <class Rule, class T>

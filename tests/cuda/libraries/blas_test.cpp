@@ -121,6 +121,20 @@ TEST_F(Blas, TakesABiasAtAnyAddress) {
               1e-5);
 }
 
+// What is added lies elsewhere than the result, at any address.
+TEST_F(Blas, AddsAnArrayToAProduct) {
+  const A x = numbers(5, 16), w = numbers(16, 8), b = numbers(1, 8)(0), y = numbers(1, 41)(0);
+  const Device cpu = devices("cpu")[0];
+  const A hx = device_put(x, cpu), hw = device_put(w, cpu), hb = device_put(b, cpu), hy = device_put(y, cpu);
+  for (const int first : {0, 1}) {
+    const auto rows = [&](const A& y) { return y(slice(first, first + 40)).reshape({5, 8}); };
+    A z;
+    EXPECT_EQ(products([&] { z = nn::add_linear(rows(y), x, w, b); }), 1);
+    expect_near(z, nn::add_linear(rows(hy), hx, hw, hb), 1e-5);
+    expect_near(y, hy, 0);
+  }
+}
+
 // A heuristic may name a kernel and say that it does not run.
 TEST_F(Blas, ReadsTheStateOfAHeuristic) {
   const A x = numbers(3, 17), y = numbers(17, 2);

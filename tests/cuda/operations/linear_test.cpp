@@ -124,6 +124,96 @@ TEST(LinearOnGpu, UnderTransforms) {
   }
 }
 
+// y + x w + b, where y and x come from one array.
+template <class T>
+void expect_added_like_plain(const Shape& shape, double tolerance) {
+  using B = Array<T>;
+  const std::int64_t n = shape[shape.size() - 1];
+  const B x = numbers<T>(shape, 1), w = numbers<T>({n, n}, 2), b = numbers<T>({n}, 3);
+  const auto put = [](const B& a) { return device_put(eval(a), gpu()); };
+  const auto joined = [](const B& x, const B& w, const B& b) { return nn::add_linear(x, B(tanh(x)), w, b); };
+  const auto plain = [](const B& x, const B& w, const B& b) { return B(x + matmul(B(tanh(x)), w) + b); };
+  const auto of = [](const auto& f) {
+    return [=](const B& x, const B& w, const B& b) {
+      const B y = f(x, w, b);
+      return B(sum(y * y + y));
+    };
+  };
+  expect_near(joined(put(x), put(w), put(b)), plain(x, w, b), tolerance);
+  const auto actual = grad<0, 1, 2>(of(joined))(put(x), put(w), put(b)),
+             expected = grad<0, 1, 2>(of(plain))(x, w, b);
+  expect_near(std::get<0>(actual), std::get<0>(expected), tolerance);
+  expect_near(std::get<1>(actual), std::get<1>(expected), tolerance);
+  expect_near(std::get<2>(actual), std::get<2>(expected), tolerance);
+}
+TEST(LinearOnGpu, AddsAnArray) {
+  expect_added_like_plain<float>({5, 8}, 1e-5);
+  expect_added_like_plain<float>({2, 3, 7}, 1e-5);
+  expect_added_like_plain<float>({0, 7}, 1e-5);
+  expect_added_like_plain<float>({1, 1}, 1e-5);
+  expect_added_like_plain<double>({5, 7}, 1e-12);
+  expect_added_like_plain<nax::half>({4, 8}, 5e-2);
+  expect_added_like_plain<bfloat16>({4, 16}, 5e-1);
+}
+
+TEST(LinearOnGpu, AddsAnArrayInItsLaunch) {
+  const auto put = [](const A& a) { return device_put(eval(a), gpu()); };
+  const A x = put(numbers<float>({2, 6, 8}, 1)), w = put(numbers<float>({8, 8}, 2)),
+          b = put(numbers<float>({8}, 3)), y = put(numbers<float>({2, 6, 8}, 4));
+  expect_launches(1, [&] { nn::add_linear(y, x, w, b); });
+  const auto [z, pullback] = vjp([](auto&&... a) { return nn::add_linear(a...); }, y, x, w, b);
+  // The gradients of w and b, and that of x; y's is the cotangent.
+  expect_launches(2, [&, &pull = pullback] { pull(y); });
+}
+
+TEST(LinearOnGpu, AddsAnArrayUnderTransforms) {
+  const auto f = [](const A& y, const A& w, const A& b) { return nn::add_linear(y, A(sin(y)), w, b); };
+  const auto y = [] { return numbers<float>({3, 4, 5}, 1); };
+  const auto w = [] { return numbers<float>({5, 5}, 2); };
+  const auto b = [] { return numbers<float>({5}, 3); };
+  const auto loss = [=](const A& y, const A& w, const A& b) { return A(sum(square(f(y, w, b)))); };
+  expect_same(
+      [&](auto put) {
+        return vmap(f, {.in_axes = {0, none, none}})(put(y()), put(w()), put(b()));
+      },
+      1e-5);
+  expect_same(
+      [&](auto put) {
+        return vmap(grad(loss), {.in_axes = {0, none, none}})(put(y()), put(w()), put(b()));
+      },
+      1e-4);
+  expect_same(
+      [&](auto put) {
+        return jacrev([&, w = put(w()), b = put(b())](const A& y) { return f(y, w, b); })(put(y())(0));
+      },
+      1e-5);
+  expect_same(
+      [&](auto put) {
+        return hessian([&, w = put(w()), b = put(b())](const A& y) { return loss(y, w, b); })(put(y())(0));
+      },
+      1e-3);
+  expect_same(
+      [&](auto put) {
+        const A one = put(y())(0);
+        return jvp(f, std::tuple{one, put(w()), put(b())}, std::tuple{one, put(w()), put(b())}).second;
+      },
+      1e-5);
+  // What is broadcast or does not lie row by row.
+  expect_same(
+      [&](auto put) {
+        return nn::add_linear(A(put(numbers<float>({5}, 4))), A(put(y())(0)), put(w()), put(b()));
+      },
+      1e-5);
+  expect_same(
+      [&](auto put) {
+        return nn::add_linear(A(put(numbers<float>({5, 4}, 4)).T()), A(put(y())(0)), put(w()), put(b()));
+      },
+      1e-5);
+  expect_same_error<ShapeError>([&](auto put) {
+    return nn::add_linear(put(zeros<float>({3, 5})), put(zeros<float>({2, 5})), put(w()), put(b()));
+  });
+}
+
 TEST(LinearOnGpu, OfViewsAndErrors) {
   for (const Activation activation : activations) {
     expect_same(

@@ -29,6 +29,7 @@ struct Layout {
   cudaDataType type;
   std::int64_t rows, columns, lead, stride;
   std::int32_t batches;
+  friend bool operator==(const Layout&, const Layout&) = default;
 };
 
 template <class T>
@@ -139,7 +140,7 @@ double with_epilogue(const Product& p, const Parts& parts, double x, std::int64_
 
 template <class T>
 void multiply(const Product& p, const char* a, const Layout& la, const char* b, const Layout& lb,
-              wide_t<T> beta, char* c, const Layout& lc) {
+              wide_t<T> beta, const char* old, char* c, const Layout& lc) {
   const bool ta = p.a == CUBLAS_OP_T, tb = p.b == CUBLAS_OP_T;
   const std::int64_t inner = ta ? la.rows : la.columns;
   const Parts parts = *parts_of(p.epilogue);
@@ -149,7 +150,7 @@ void multiply(const Product& p, const char* a, const Layout& la, const char* b, 
   for (std::int64_t batch = 0; batch < lc.batches; ++batch)
     for (std::int64_t row = 0; row < lc.rows; ++row)
       for (std::int64_t column = 0; column < lc.columns; ++column) {
-        wide_t<T> sum = beta == 0. ? wide_t<T>() : beta * element<T>(c, lc, batch, row, column, false);
+        wide_t<T> sum = beta == 0. ? wide_t<T>() : beta * element<T>(old, lc, batch, row, column, false);
         for (std::int64_t k = 0; k < inner; ++k)
           sum += element<T>(a, la, batch, row, k, ta) * element<T>(b, lb, batch, k, column, tb);
         if constexpr (is_real) sum = with_epilogue<T>(p, parts, sum, row, column);
@@ -250,12 +251,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
 }
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void*, const void* a,
                               cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
-                              const void* beta, const void*, cublasLtMatrixLayout_t, void* c,
-                              cublasLtMatrixLayout_t c_layout, const cublasLtMatmulAlgo_t*, void*, size_t,
-                              cudaStream_t stream) {
+                              const void* beta, const void* added, cublasLtMatrixLayout_t added_layout,
+                              void* c, cublasLtMatrixLayout_t c_layout, const cublasLtMatmulAlgo_t*, void*,
+                              size_t, cudaStream_t stream) {
   const Product p = as<Product>(product);
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
-  if (!is_valid(p, lc)) return CUBLAS_STATUS_INVALID_VALUE;
+  if (!is_valid(p, lc) || as<Layout>(added_layout) != lc) return CUBLAS_STATUS_INVALID_VALUE;
   ++blas_stand_in::products;
   // Read here: the caller's beta lives as long as the call. That of 16-bit types is a float.
   double old[2] = {};
@@ -275,7 +276,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
     else
       factor = {old[0], old[1]};
     multiply<T>(p, static_cast<const char*>(a), la, static_cast<const char*>(b), lb, factor,
-                static_cast<char*>(c), lc);
+                static_cast<const char*>(added), static_cast<char*>(c), lc);
   };
   const cudaError_t code = stand_in::launch(stream, [=] {
     if (lc.type == CUDA_R_64F) run(double());

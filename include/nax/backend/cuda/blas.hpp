@@ -79,14 +79,14 @@ inline bool run_blas(Device device, const BlasProblem& p, const char* name = nul
   const float one_float[] = {1, 0, 0};
   const bool wide = has_double_scalars(p.dtype);
   const void* const alpha = wide ? static_cast<const void*>(&one[0]) : &one_float[0];
-  const int old = p.accumulate ? 0 : 1;
+  const int old = p.added ? 0 : 1;
   const void* const beta = wide ? static_cast<const void*>(&one[old]) : &one_float[old];
   // Descriptors are read, though the interface takes them as if they were written.
   BlasPlan& parts = const_cast<BlasPlan&>(plan);
   cublasLtMatmulDescOpaque_t product = plan.product;
   set_addresses(product, p.epilogue);
   check(cublasLtMatmul(BlasHandles::of(device), &product, alpha, p.b.data, &parts.b, p.a.data, &parts.a, beta,
-                       p.c.data, &parts.c, p.c.data, &parts.c, &parts.algorithm,
+                       p.old(), &parts.c, p.c.data, &parts.c, &parts.algorithm,
                        workspace ? workspace->data() : nullptr, plan.workspace, stream),
         "cublasLtMatmul");
   return true;
@@ -128,7 +128,8 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
     right = as_blas(own_b->matrix(), k, n);
   }
   const bool fast = detail::uses_tensor_float32(dtype);
-  if (!run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, accumulate, fast}))
+  const char* const added = accumulate ? out->data : nullptr;
+  if (!run_blas(device, {dtype, batch, m, n, k, *left, *right, *out, added, fast}))
     raise<DeviceError>({"cublasLtMatmulAlgoGetHeuristic: no kernel multiplies ", std::to_string(batch),
                         " pairs of (", std::to_string(m), ", ", std::to_string(k), ") by (",
                         std::to_string(k), ", ", std::to_string(n), ") on ", device});
@@ -140,7 +141,8 @@ inline constexpr std::uint32_t epilogue_alignment = 16;
 // One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
 // complex numbers. Returns false, and does nothing, where no kernel does this.
 inline bool launch_with_epilogue(const char* name, Device device, DType dtype, const loops::Product& p,
-                                 const char* a, const char* b, char* c, const BlasEpilogue& epilogue) {
+                                 const char* a, const char* b, char* c, const char* added,
+                                 const BlasEpilogue& epilogue) {
   if (dtype == DType::float64 || is_complex(dtype)) return false;
   const auto left = as_blas({const_cast<char*>(a), 0, p.a_row, p.a_column}, p.m, p.k),
              right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
@@ -149,40 +151,39 @@ inline bool launch_with_epilogue(const char* name, Device device, DType dtype, c
   if (alignment_of(epilogue.bias) < epilogue_alignment) return false;
   return run_blas(
       device,
-      {dtype, 1, p.m, p.n, p.k, *left, *right, *out, false, detail::uses_tensor_float32(dtype), epilogue},
+      {dtype, 1, p.m, p.n, p.k, *left, *right, *out, added, detail::uses_tensor_float32(dtype), epilogue},
       name);
 }
 
 // See AcceleratorOperations::linear. What gelu is applied to is written by cuBLASLt in rows of eight.
-inline bool launch_linear(Device device, DType dtype, const loops::Product& p, loops::Activation activation,
-                          const char* a, const char* b, const char* bias, char* c, char* before) {
-  BlasEpilogue epilogue{CUBLASLT_EPILOGUE_BIAS, bias, before};
-  switch (activation) {
+inline bool launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& f) {
+  BlasEpilogue epilogue{CUBLASLT_EPILOGUE_BIAS, f.bias, f.before};
+  switch (f.activation) {
     case loops::Activation::identity:
       break;
     case loops::Activation::relu:
       epilogue.kind = CUBLASLT_EPILOGUE_RELU_BIAS;
       break;
     case loops::Activation::gelu:
-      epilogue.kind = before ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
-      if (before && p.n % 8 != 0) return false;
+      epilogue.kind = f.before ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+      if (f.before && p.n % 8 != 0) return false;
       break;
   }
-  if (before && activation != loops::Activation::gelu) return false;
+  if (f.before && f.activation != loops::Activation::gelu) return false;
   std::optional<Scratch> aligned;
-  if (alignment_of(bias) < epilogue_alignment) {
+  if (alignment_of(f.bias) < epilogue_alignment) {
     aligned.emplace(device, static_cast<std::size_t>(p.n) * dtype_size(dtype));
     const Dims run(1, 1);
-    launch_copy(device, Dims(1, p.n), {const_cast<char*>(bias), run, dtype, dtype},
+    launch_copy(device, Dims(1, p.n), {const_cast<char*>(f.bias), run, dtype, dtype},
                 {aligned->data(), run, dtype, dtype});
     epilogue.bias = aligned->data();
   }
-  return launch_with_epilogue("linear", device, dtype, p, a, b, c, epilogue);
+  return launch_with_epilogue("linear", device, dtype, p, f.a, f.b, f.c, f.added, epilogue);
 }
 // See AcceleratorOperations::product_and_sums. The first factor of cuBLAS is b's transpose.
 inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
                                     const char* b, char* c, char* sums) {
-  return launch_with_epilogue("product_and_sums", device, dtype, p, a, b, c,
+  return launch_with_epilogue("product_and_sums", device, dtype, p, a, b, c, nullptr,
                               {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
 }
 

@@ -27,13 +27,16 @@ struct BlasEpilogue {
   void* before = nullptr;
 };
 
-// c = a b, c not transposed.
+// c = a b + added, c not transposed. `added` is laid out as c, may be c's own elements, or null.
 struct BlasProblem {
   DType dtype;
   std::int64_t batches, m, n, k;
   BlasMatrix a, b, c;
-  bool accumulate, tensor_float32;
+  const char* added;
+  bool tensor_float32;
   BlasEpilogue epilogue = {};
+
+  const char* old() const { return added ? added : c.data; }
 };
 
 struct BlasPlan {
@@ -144,7 +147,7 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   wish(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(p.b.data));
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(p.a.data));
-  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.c.data));
+  wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(p.old()));
   wish(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(p.c.data));
 
   cublasLtMatmulHeuristicResult_t best;
@@ -161,9 +164,9 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
 }
 
 inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
-  using Key = std::array<std::int64_t, 18>;
+  using Key = std::array<std::int64_t, 19>;
   auto& plans = detail::per_thread<std::map<Key, BlasPlan>>();
-  const auto flags = p.accumulate | p.tensor_float32 << 1 | p.a.transposed << 2 | p.b.transposed << 3;
+  const auto flags = (p.added != nullptr) | p.tensor_float32 << 1 | p.a.transposed << 2 | p.b.transposed << 3;
   const Key key{card_of(device),
                 static_cast<std::int64_t>(p.dtype),
                 flags,
@@ -180,6 +183,7 @@ inline const BlasPlan& plan_for(Device device, const BlasProblem& p) {
                 alignment_of(p.a.data),
                 alignment_of(p.b.data),
                 alignment_of(p.c.data),
+                alignment_of(p.old()),
                 p.epilogue.kind,
                 p.epilogue.bias ? alignment_of(p.epilogue.bias) | alignment_of(p.epilogue.before) << 16 : 0};
   if (const auto known = plans.find(key); known != plans.end()) return known->second;

@@ -53,26 +53,27 @@ void multiply_on_host(const loops::Product& p, const char* a, const char* b, cha
 template <class T>
 struct LinearOnHost {
   loops::Product p;
-  loops::Activation activation;
-  const char *a, *b, *bias;
-  char *c, *before;
+  loops::Linear f;
 
   void operator()(std::int64_t) const {
-    multiply_on_host<T>(p, a, b, c);
+    multiply_on_host<T>(p, f.a, f.b, f.c);
+    const auto at = [](const char* x, std::int64_t i) {
+      return static_cast<detail::lane_t<T>>(reinterpret_cast<const T*>(x)[i]);
+    };
     for (std::int64_t i = 0; i < p.m; ++i)
       for (std::int64_t j = 0; j < p.n; ++j) {
-        const std::int64_t at = i * p.c_row + j * p.c_column;
-        const auto x = static_cast<detail::lane_t<T>>(reinterpret_cast<const T*>(c)[at]) +
-                       static_cast<detail::lane_t<T>>(reinterpret_cast<const T*>(bias)[j]);
-        if (before) reinterpret_cast<T*>(before)[at] = static_cast<T>(x);
-        reinterpret_cast<T*>(c)[at] = static_cast<T>(activated(x));
+        const std::int64_t to = i * p.c_row + j * p.c_column;
+        auto x = at(f.c, to) + at(f.bias, j);
+        if (f.added) x += at(f.added, to);
+        if (f.before) reinterpret_cast<T*>(f.before)[to] = static_cast<T>(x);
+        reinterpret_cast<T*>(f.c)[to] = static_cast<T>(activated(x));
       }
   }
 
  private:
   template <class V>
   V activated(V x) const {
-    switch (activation) {
+    switch (f.activation) {
       case loops::Activation::identity:
         break;
       case loops::Activation::relu:
@@ -102,11 +103,10 @@ struct ProductAndSumsOnHost {
 };
 
 // As launch_linear of blas.hpp.
-inline bool launch_linear(Device device, DType dtype, const loops::Product& p, loops::Activation activation,
-                          const char* a, const char* b, const char* bias, char* c, char* before) {
+inline bool launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& linear) {
   const detail::profile::Span span(detail::profile::Kind::operation, "linear", device);
   with_floating(dtype, [&]<class T>(std::type_identity<T>) {
-    launch(device, 1, LinearOnHost<T>{p, activation, a, b, bias, c, before});
+    launch(device, 1, LinearOnHost<T>{p, linear});
   });
   return true;
 }

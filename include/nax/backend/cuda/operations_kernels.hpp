@@ -57,9 +57,8 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void run(const ops::Matmul& f, const ops::Call& c) {
     launch_contract(c.device, f.dtype, f.product, f.axes, c.in(0), c.in(1), c.out(2), f.accumulate);
   }
-  bool linear(Device device, DType dtype, const loops::Product& p, loops::Activation activation,
-              const char* a, const char* b, const char* bias, char* c, char* before) override {
-    return launch_linear(device, dtype, p, activation, a, b, bias, c, before);
+  bool linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& linear) override {
+    return launch_linear(device, dtype, p, linear);
   }
   bool product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a, const char* b,
                         char* c, char* sums) override {

@@ -109,6 +109,11 @@ struct MultiHeadAttention {
   Array<T> attend(const Array<T>& x, const Array<T>& memory, const AttentionOptions<T>& options = {}) const {
     return multi_head_attention(params, x, memory, options);
   }
+  // y plus the attention of x to `memory`: on a GPU the last projection adds y.
+  Array<T> add_to(const Array<T>& y, const Array<T>& x, const Array<T>& memory,
+                  const AttentionOptions<T>& options = {}) const {
+    return nax::detail::attend_heads(params, x, memory, options, &y);
+  }
   // An empty cache of `slots` elements, of one sequence or a batch of them.
   KeyValueCache<T> cache(std::int64_t slots, std::optional<std::int64_t> batch = {}) const {
     Shape shape = batch ? Shape{*batch, slots} : Shape{slots};
@@ -121,6 +126,18 @@ struct MultiHeadAttention {
   // left.
   std::pair<KeyValueCache<T>, Array<T>> operator()(KeyValueCache<T> cache, const Array<T>& x,
                                                    const CachedAttentionOptions& options = {}) const {
+    return attend_cached(std::move(cache), x, options, nullptr);
+  }
+  // With y plus that result.
+  std::pair<KeyValueCache<T>, Array<T>> add_to(const Array<T>& y, KeyValueCache<T> cache, const Array<T>& x,
+                                               const CachedAttentionOptions& options = {}) const {
+    return attend_cached(std::move(cache), x, options, &y);
+  }
+
+ private:
+  std::pair<KeyValueCache<T>, Array<T>> attend_cached(KeyValueCache<T> cache, const Array<T>& x,
+                                                      const CachedAttentionOptions& options,
+                                                      const Array<T>* added) const {
     using namespace nax::detail;
     const std::int64_t axis = cache.key.ndim() - 3;
     if ((axis != 0 && axis != 1) || x.ndim() != axis + 2)
@@ -138,7 +155,7 @@ struct MultiHeadAttention {
     append(cache.key, params.key, params.key_bias, 1);
     append(cache.value, params.value, params.value_bias, 2);
     const Array<T> query = project_heads(x, rows, params.query, params.query_bias, params.int8[0]);
-    const Array<T> y = join_heads(attend_slots(query, cache, options), params);
+    const Array<T> y = join_heads(attend_slots(query, cache, options), params, added);
     cache.length = cache.length + count;
     return {std::move(cache), y};
   }

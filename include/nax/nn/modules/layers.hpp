@@ -47,6 +47,11 @@ struct Linear {
     if (activation == Activation::identity) return matmul(x, w);
     return linear(x, w, zeros<T>({w.shape(1)}), activation);
   }
+  // y plus the layer of x: on a GPU the product adds y.
+  Array<T> add_to(const Array<T>& y, const Array<T>& x) const {
+    if (b && !int8[0]) return add_linear(y, x, w, *b);
+    return Array<T>(y + (*this)(x));
+  }
 };
 
 struct ConvModuleOptions {

@@ -36,9 +36,10 @@ class Drops {
  public:
   Drops() = default;
   Drops(const random::Key& key, double rate) : key_(key), rate_(rate) {}
+  bool any() const { return key_ && rate_ > 0; }
   template <class T>
   Array<T> operator()(const Array<T>& x, std::int64_t place) const {
-    return key_ && rate_ > 0 ? Array<T>(nn::dropout(random::fold_in(*key_, place), rate_, x)) : x;
+    return any() ? Array<T>(nn::dropout(random::fold_in(*key_, place), rate_, x)) : x;
   }
 
  private:
@@ -46,17 +47,29 @@ class Drops {
   double rate_ = 0;
 };
 
-// x plus a part's result, with the part's norm before or after.
-template <class T, class Part>
-Array<T> residual(const Array<T>& x, const nn::LayerNorm<T>& norm, bool pre_norm, const Part& part) {
-  if (pre_norm) return Array<T>(x + part(norm(x)));
-  return norm(Array<T>(x + part(x)));
-}
-template <class T>
-Array<T> feed_forward(const nn::Linear<T>& wide, const nn::Linear<T>& narrow, nn::Activation activation,
-                      const Drops& drop, const Array<T>& x) {
-  return narrow(drop(wide(x, activation), 0));
-}
+// Residuals of a layer: x plus a part's result, with the part's norm before or after. A part is a function
+// of its input and of what it adds its result to, which is null where dropout stands between.
+struct Residuals {
+  const Drops& drop;
+  bool pre_norm;
+
+  template <class T, class Part>
+  Array<T> operator()(const Array<T>& x, const nn::LayerNorm<T>& norm, std::int64_t place,
+                      const Part& part) const {
+    const Array<T> from = pre_norm ? norm(x) : x;
+    const Array<T> y = drop.any() ? Array<T>(x + drop(part(from, nullptr), place)) : part(from, &x);
+    return pre_norm ? y : norm(y);
+  }
+  template <class T>
+  Array<T> feed_forward(const Array<T>& x, const nn::LayerNorm<T>& norm, std::int64_t place,
+                        const nn::Linear<T>& wide, const nn::Linear<T>& narrow,
+                        nn::Activation activation) const {
+    return (*this)(x, norm, place, [&](const Array<T>& a, const Array<T>* to) {
+      const Array<T> hidden = drop(wide(a, activation), 0);
+      return to ? narrow.add_to(*to, hidden) : narrow(hidden);
+    });
+  }
+};
 
 }  // namespace detail
 
@@ -85,12 +98,12 @@ struct TransformerEncoderLayer {
             nax::detail::TransformerSettings{options.activation, options.pre_norm, options.dropout}};
   }
   Array<T> operator()(const Array<T>& x, const AttentionOptions<T>& options = {}) const {
-    return run({}, x, [&](const Array<T>& a) { return attention(a, options); });
+    return run({}, x, options);
   }
   // With dropout, as in training.
   Array<T> operator()(const random::Key& key, const Array<T>& x,
                       const AttentionOptions<T>& options = {}) const {
-    return run({key, settings->dropout}, x, [&](const Array<T>& a) { return attention(a, options); });
+    return run({key, settings->dropout}, x, options);
   }
   // An empty cache, as the attention's.
   KeyValueCache<T> cache(std::int64_t slots, std::optional<std::int64_t> batch = {}) const {
@@ -99,8 +112,9 @@ struct TransformerEncoderLayer {
   // The next elements x, which see those in the cache: returns the cache with x, and the result.
   std::pair<KeyValueCache<T>, Array<T>> operator()(KeyValueCache<T> cache, const Array<T>& x,
                                                    const CachedAttentionOptions& options = {}) const {
-    Array<T> y = run({}, x, [&](const Array<T>& a) {
-      auto [next, result] = attention(std::move(cache), a, options);
+    Array<T> y = run_parts({}, x, [&](const Array<T>& a, const Array<T>* to) {
+      auto [next, result] =
+          to ? attention.add_to(*to, std::move(cache), a, options) : attention(std::move(cache), a, options);
       cache = std::move(next);
       return result;
     });
@@ -108,15 +122,16 @@ struct TransformerEncoderLayer {
   }
 
  private:
-  template <class Attend>
-  Array<T> run(const nax::detail::Drops& drop, const Array<T>& x, const Attend& attend) const {
-    using namespace nax::detail;
-    const bool before = settings->pre_norm;
-    const Array<T> y =
-        residual(x, attention_norm, before, [&](const Array<T>& a) { return drop(Array<T>(attend(a)), 1); });
-    return residual(y, hidden_norm, before, [&](const Array<T>& a) {
-      return drop(feed_forward(wide, narrow, settings->activation, drop, a), 2);
+  Array<T> run(const nax::detail::Drops& drop, const Array<T>& x, const AttentionOptions<T>& options) const {
+    return run_parts(drop, x, [&](const Array<T>& a, const Array<T>* to) {
+      return to ? attention.add_to(*to, a, a, options) : attention(a, options);
     });
+  }
+  template <class Attend>
+  Array<T> run_parts(const nax::detail::Drops& drop, const Array<T>& x, const Attend& attend) const {
+    const nax::detail::Residuals add{drop, settings->pre_norm};
+    const Array<T> y = add(x, attention_norm, 1, attend);
+    return add.feed_forward(y, hidden_norm, 2, wide, narrow, settings->activation);
   }
 };
 
@@ -154,15 +169,14 @@ struct TransformerDecoderLayer {
  private:
   Array<T> run(const nax::detail::Drops& drop, const Array<T>& x, const Array<T>& memory,
                const AttentionOptions<T>& self, const AttentionOptions<T>& cross) const {
-    using namespace nax::detail;
-    const bool before = settings->pre_norm;
-    Array<T> y =
-        residual(x, attention_norm, before, [&](const Array<T>& a) { return drop(attention(a, self), 1); });
-    y = residual(y, memory_norm, before,
-                 [&](const Array<T>& a) { return drop(memory_attention.attend(a, memory, cross), 2); });
-    return residual(y, hidden_norm, before, [&](const Array<T>& a) {
-      return drop(feed_forward(wide, narrow, settings->activation, drop, a), 3);
+    const nax::detail::Residuals add{drop, settings->pre_norm};
+    Array<T> y = add(x, attention_norm, 1, [&](const Array<T>& a, const Array<T>* to) {
+      return to ? attention.add_to(*to, a, a, self) : attention(a, self);
     });
+    y = add(y, memory_norm, 2, [&](const Array<T>& a, const Array<T>* to) {
+      return to ? memory_attention.add_to(*to, a, memory, cross) : memory_attention.attend(a, memory, cross);
+    });
+    return add.feed_forward(y, hidden_norm, 3, wide, narrow, settings->activation);
   }
 };
 
