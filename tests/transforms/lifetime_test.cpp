@@ -1,6 +1,8 @@
 #include <thread>
 
 #include "nax/core/allocator.hpp"
+#include "nax/nn/activations.hpp"
+#include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/custom.hpp"
 #include "nax/transform/jacobian.hpp"
@@ -138,6 +140,32 @@ TEST(Threads, PullbackTravels) {
   std::thread([&] { g = std::get<0>(both.second(A{1, 10})); }).join();
   EXPECT_TRUE(matches(g, A{2, 40}));
   EXPECT_TRUE(matches(std::get<0>(both.second(A{1, 1})), A{2, 4}));
+}
+
+// The derivative of relu at an array is that at its result, which the next function keeps anyway.
+template <class F>
+void expect_keeps_its_result(const F& f, const A& expected) {
+  const auto loss = [&](const A& x) {
+    const A before = x * 2;
+    A after = f(before);
+    EXPECT_EQ(detail::ArrayAccess::buffer(before).use_count(), 1u);
+    EXPECT_EQ(detail::ArrayAccess::buffer(after).use_count(), 2u);
+    const A once = after;
+    after *= 5;  // does not write over what the node keeps
+    return A(sum(once * A{1, 2, 3, 4}));
+  };
+  EXPECT_TRUE(matches(grad(loss)(A{-2, 0, 3, 7}), expected));
+}
+TEST(Node, OfReluKeepsItsResult) {
+  expect_keeps_its_result([](const A& x) { return A(nn::relu(x)); }, A{0, 0, 6, 8});
+  expect_keeps_its_result([](const A& x) { return A(nn::relu6(x)); }, A{0, 0, 0, 0});
+  // Of views, in a batch, of two in a row, and more than once.
+  const A x = {{-1, 2, 3}, {4, -5, 6}}, expected = 2 * maximum(x, 0);
+  const auto f = [](const A& a) { return A(sum(square(A(nn::relu(A(nn::relu(a.T()))))))); };
+  EXPECT_TRUE(matches(grad(f)(x), expected));
+  EXPECT_TRUE(matches(vmap(grad(f))(x.reshape({2, 3, 1})).reshape({2, 3}), expected));
+  EXPECT_TRUE(matches(hessian(f)(A(x(0))), A{{0, 0, 0}, {0, 2, 0}, {0, 0, 2}}));
+  EXPECT_TRUE(matches(jvp(grad(f), std::tuple{x}, std::tuple{x}).second, expected));
 }
 
 }  // namespace transforms::lifetime_test

@@ -33,7 +33,7 @@ NAX_ENGINE void record_linear(ArrayBase& z, const LinearParts& parts);
 template <class Rule, class T>
 void record_activation(ArrayBase& result, const ArrayBase& z) {
   const ArrayBase* const leaves[] = {&z};
-  ArrayAccess::serial(result) = record_fused(fused_type_of<Expr<Rule, Array<T>>>(), leaves, nullptr);
+  ArrayAccess::serial(result) = record_fused(fused_type_of<Expr<Rule, Array<T>>>(), leaves, nullptr, result);
 }
 
 }  // namespace detail

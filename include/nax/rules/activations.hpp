@@ -9,6 +9,7 @@ namespace rules {
 struct relu : Arithmetic {
   static constexpr const char* name = "relu";
   static constexpr bool hands_on = true;
+  static constexpr bool same_at_value = true;
   template <class V>
   static constexpr V value(V x) {
     using math::max;
@@ -23,6 +24,7 @@ struct relu : Arithmetic {
 struct relu6 : Arithmetic {
   static constexpr const char* name = "relu6";
   static constexpr bool hands_on = true;
+  static constexpr bool same_at_value = true;
   template <class V>
   static constexpr V value(V x) {
     using math::max, math::min;

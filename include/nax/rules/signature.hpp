@@ -17,6 +17,7 @@
 //   differentiable   false where the derivative is zero or does not exist; then there is no vjp
 //   linear           true where vjp reads no x and no y, so that a tape need not keep them
 //   hands_on         true where vjp gives g itself or zero: what then lies below the zero takes no part
+//   same_at_value    optional; true where the value at value(x), and the derivative there, are those at x
 //   holomorphic      optional; false where a complex result of complex operands depends on their conjugates
 //   masks            true where `value` takes packets of truth values, too
 //   symbolic         optional; false where `value` or `vjp` call what formulas have not (formula/symbol.hpp)

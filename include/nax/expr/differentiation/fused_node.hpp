@@ -105,6 +105,12 @@ template <class E>
 inline constexpr bool is_sum_of_arrays = false;
 template <class T>
 inline constexpr bool is_sum_of_arrays<Expr<rules::add, Array<T>, Array<T>>> = true;
+template <class E>
+inline constexpr bool is_same_at_value = false;
+template <class Rule, class T>
+requires(Rule::same_at_value&&
+             std::is_same_v<typename Expr<Rule, Array<T>>::value_type,
+                            T>) inline constexpr bool is_same_at_value<Expr<Rule, Array<T>>> = true;
 
 inline constexpr std::size_t scalar_bytes = 8;  // what a node of scalars keeps of a leaf's value
 // (Neither constexpr variables: operations refer to one another in circles, which nvcc's front end cannot
@@ -121,24 +127,23 @@ cpu::PullKernel scalar_pull_of() {
 template <class E>
 const FusedType& fused_type_of() {
   static const Fused<E> fused;
-  static const FusedType type = {E::rule::name,
-                                 &kernel_table<E>,
-                                 pull_kernel_of<E>(),
-                                 fused.steps,
-                                 StepCount<E>::value,
-                                 Tree<E>::constants,
-                                 Tree<E>::leaves,
-                                 fused.reads,
-                                 fused.carries,
-                                 scalar_pull_of<E>(),
-                                 is_sum_of_arrays<E>,
-                                 is_holomorphic<E>,
-                                 spread_over<typename E::value_type>};
+  static const FusedType type = {E::rule::name,       &kernel_table<E>,
+                                 pull_kernel_of<E>(), fused.steps,
+                                 StepCount<E>::value, Tree<E>::constants,
+                                 Tree<E>::leaves,     fused.reads,
+                                 fused.carries,       scalar_pull_of<E>(),
+                                 is_sum_of_arrays<E>, is_same_at_value<E>,
+                                 is_holomorphic<E>,   spread_over<typename E::value_type>};
   return type;
 }
 NAX_COMPILED_ONCE std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves,
-                                             const void* constants) {
-  return FusedNode::record(type, leaves, constants);
+                                             const void* constants, const ArrayBase& result) {
+  if (!type.same_at_value) return FusedNode::record(type, leaves, constants);
+  // The node keeps the result, which others read, in the place of the array that it was computed from.
+  ArrayBase kept = result;
+  ArrayAccess::serial(kept) = serial_of(*leaves[0]);
+  const ArrayBase* const leaf = &kept;
+  return FusedNode::record(type, &leaf, constants);
 }
 
 }  // namespace detail

@@ -26,6 +26,7 @@ struct FusedType {
   unsigned carries;             // bit l: does a gradient flow into leaf l?
   cpu::PullKernel scalar_pull;  // of numbers; none where they cannot be kept and handed on as such
   bool is_sum;                  // of two arrays: the cotangent itself is both shares
+  bool same_at_value;           // of one array: its derivative is that at the result
   bool holomorphic;             // a tangent in the cotangent's place gives the result's
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
   mutable std::atomic<const RootPlan*> plans{nullptr};

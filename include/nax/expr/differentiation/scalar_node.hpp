@@ -200,7 +200,7 @@ NAX_COMPILED_ONCE void evaluate_scalar(const KernelTable& table, const void* con
   if (!table.fused_type || !(recording.tape || recording.caller) || !any_on_tape(table, leaves)) return;
   const FusedType& type = table.fused_type();
   ArrayAccess::serial(result) = type.scalar_pull ? ScalarNode::record(type, leaves, in, constants)
-                                                 : record_fused(type, leaves, constants);
+                                                 : record_fused(type, leaves, constants, result);
 }
 
 }  // namespace detail

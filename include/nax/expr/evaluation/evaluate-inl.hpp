@@ -64,7 +64,7 @@ NAX_ENGINE void compute_into(const KernelTable& table, const void* constants, co
                              const Frame& frame, ArrayBase& result) {
   compute(table, constants, leaves, frame, result);
   if (table.fused_type && any_recorded(table, leaves))
-    ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants);
+    ArrayAccess::serial(result) = record_fused(table.fused_type(), leaves, constants, result);
 }
 
 NAX_ENGINE bool is_in_place(const KernelTable& table, const ArrayBase* const* leaves, const Frame& frame,

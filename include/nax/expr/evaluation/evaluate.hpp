@@ -17,8 +17,9 @@ namespace detail {
 struct FusedType;          // what the tape must know of an expression type; see fused_node.hpp
 struct ExpressionSymbols;  // in formula.hpp
 
-// Puts an expression's node on the tape; its serial.
-std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants);
+// Puts the node of an expression with this result on the tape; its serial.
+std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants,
+                           const ArrayBase& result);
 template <class E>
 const FusedType& fused_type_of();
 
