@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <typeindex>
 #include <variant>
 
@@ -104,7 +106,7 @@ class GraphCache {
     std::type_index inputs = typeid(void);
     CallKey key;
     std::atomic<std::int64_t>* plain = nullptr;  // counts its calls where it cannot be recorded
-    bool called = false;
+    std::set<std::thread::id> called;  // threads that have, on a device which wants a call before a recording
     std::vector<std::unique_ptr<GraphCall>> calls;
 
     std::size_t bytes() const {
@@ -307,7 +309,9 @@ class Jitted {
       fresh->opaque = std::move(opaque);
       entry = cache_.add(std::move(fresh), std::move(key));
     }
-    if (!std::exchange(entry->called, true) && accelerator_of(device).graphs().wants_plain_call()) {
+    // Each thread has handles of libraries of its own, which it makes in its first call.
+    if (accelerator_of(device).graphs().wants_plain_call() &&
+        entry->called.insert(std::this_thread::get_id()).second) {
       use.end();
       return materialise_tree(call_with(f_, std::move(inputs)));
     }

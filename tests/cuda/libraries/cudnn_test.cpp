@@ -149,6 +149,19 @@ TEST_F(Cudnn, IsRecordedInGraphs) {
     expect_near(f(x, w), A(tanh(nn::conv(device_put(x, host()), device_put(w, host())))), 1e-5);
   }
 }
+// The card on which a convolution runs need not be the one that is current.
+TEST_F(Cudnn, RunsOnEveryCard) {
+  in_thread([] {
+    const A x = numbers<float>({2, 5, 4, 2}, 1), w = numbers<float>({3, 3, 2, 3}, 2);
+    const auto net = [](const A& x, const A& w) { return A(matmul(nn::conv(x, w), A(w(0, 0)).T())); };
+    const A expected = net(device_put(x, host()), device_put(w, host()));
+    for (const int card : {1, 0, 1}) {
+      const auto f = jit(net);
+      for (int call = 0; call < 3; ++call)
+        expect_near(f(device_put(x, gpu(card)), device_put(w, gpu(card))), expected, 1e-4);
+    }
+  });
+}
 // Descriptors go with the thread; its handle is the next thread's.
 TEST_F(Cudnn, GivesItsObjectsBackWithTheThread) {
   const auto convolve = [] {

@@ -169,12 +169,13 @@ extern "C" {
 const char* cublasLtGetStatusName(cublasStatus_t) { return "cublasStatus"; }
 const char* cublasLtGetStatusString(cublasStatus_t) { return "of the stand-in"; }
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-  *handle = reinterpret_cast<cublasLtHandle_t>(new char);
-  return CUBLAS_STATUS_SUCCESS;
+  int* const card = new int;  // on which it was made
+  *handle = reinterpret_cast<cublasLtHandle_t>(card);
+  return cudaGetDevice(card) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   cudaDeviceSynchronize();
-  delete reinterpret_cast<char*>(handle);
+  delete reinterpret_cast<int*>(handle);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t, cudaDataType type,
@@ -249,15 +250,17 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void*, const void* a,
-                              cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
-                              const void* beta, const void* added, cublasLtMatrixLayout_t added_layout,
-                              void* c, cublasLtMatrixLayout_t c_layout, const cublasLtMatmulAlgo_t*, void*,
-                              size_t, cudaStream_t stream) {
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product, const void*,
+                              const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
+                              cublasLtMatrixLayout_t b_layout, const void* beta, const void* added,
+                              cublasLtMatrixLayout_t added_layout, void* c, cublasLtMatrixLayout_t c_layout,
+                              const cublasLtMatmulAlgo_t*, void*, size_t, cudaStream_t stream) {
   const Product p = as<Product>(product);
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
   if (!is_valid(p, lc) || as<Layout>(added_layout) != lc) return CUBLAS_STATUS_INVALID_VALUE;
   ++blas_stand_in::products;
+  if (*reinterpret_cast<int*>(handle) != stand_in::card_of_stream(stream))
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   // Read here: the caller's beta lives as long as the call. That of 16-bit types is a float.
   double old[2] = {};
   const auto read = [&]<class R>(R, int parts) {

@@ -118,6 +118,33 @@ TEST_F(Capture, FollowsAPlainCallOfEachKind) {
   EXPECT_EQ(captured, 2);
 }
 
+// Of more threads than there are streams some share one, but each has handles of its own.
+TEST_F(Capture, FollowsAPlainCallOfEachThread) {
+  constexpr int count = 66;
+  std::atomic<int> plain{0};
+  const auto f = nax::jit([&](const Array<float>& v) {
+    if (!nax::detail::graph_recording) ++plain;
+    return nax::linalg::solve(v, nax::ones<float>({2}));
+  });
+  std::promise<void> end;
+  const std::shared_future<void> ends = end.get_future().share();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    std::promise<void> called;
+    threads.emplace_back([&] {
+      nax::set_default_device(gpu());
+      for (int call = 0; call < 2; ++call)
+        EXPECT_EQ(f(there(nax::eye<float>(2) * 2.f)).to_vector(), std::vector<float>(2, .5f));
+      called.set_value();
+      ends.wait();
+    });
+    called.get_future().wait();
+  }
+  end.set_value();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(plain, count);
+}
+
 // A second recording at the same time, on a thread of its own.
 TEST_F(Capture, ThreadsRecordAtATime) {
   const Array<float> x = there(nax::arange<float>(100));

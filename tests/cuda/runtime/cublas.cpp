@@ -9,6 +9,7 @@ struct cublasContext {
   cudaStream_t stream = nullptr;
   void* workspace = nullptr;
   std::size_t bytes = 0;
+  int card = stand_in::current;
 };
 
 namespace stand_in {
@@ -155,6 +156,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
+  if (card_of_stream(stream) != handle->card) return CUBLAS_STATUS_EXECUTION_FAILED;
   handle->stream = stream;
   handle->workspace = nullptr, handle->bytes = 0;
   return CUBLAS_STATUS_SUCCESS;

@@ -25,6 +25,7 @@ using namespace cudnn_stand_in;
 
 struct cudnnContext {
   cudaStream_t stream = nullptr;
+  int card = -1;
 };
 // Axes are (n, c, spatial...); of filters (o, c, spatial...).
 struct cudnnTensorStruct {
@@ -232,12 +233,16 @@ std::size_t cudnnFilterStruct::bytes() const {
 extern "C" {
 
 const char* cudnnGetErrorString(cudnnStatus_t) { return "of the stand-in"; }
-cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return make(handle); }
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  const cudnnStatus_t made = make(handle);
+  return cudaGetDevice(&(*handle)->card) == cudaSuccess ? made : CUDNN_STATUS_INTERNAL_ERROR;
+}
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
   cudaDeviceSynchronize();
   return destroy(handle);
 }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  if (stand_in::card_of_stream(stream) != handle->card) return CUDNN_STATUS_BAD_PARAM_STREAM_MISMATCH;
   handle->stream = stream;
   return CUDNN_STATUS_SUCCESS;
 }

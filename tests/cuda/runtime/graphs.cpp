@@ -49,7 +49,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, c
                                      void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   return call([&](World& w, auto&) {
     if (!w.graphs.count(graph)) return cudaErrorInvalidValue;
-    graph->nodes.push_back({{}, {}, to, from, bytes});
+    graph->nodes.push_back({{}, {}, to, from, bytes, current});
     *node = &graph->nodes.back();
     return cudaSuccess;
   });
@@ -89,6 +89,7 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphN
   return call([&](World& w, auto&) {
     if (!w.execs.count(ready) || !ready->places.count(node)) return cudaErrorInvalidValue;
     CUgraphNode_st& copy = ready->nodes[ready->places[node]];
+    if (copy.card != current) return cudaErrorInvalidValue;
     copy.to = to, copy.from = from, copy.bytes = bytes;
     return cudaSuccess;
   });
@@ -97,6 +98,8 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t ready, cudaGraphN
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   return call([&](World& w, auto&) {
     if (!w.execs.count(ready)) return cudaErrorInvalidValue;
+    for (const CUgraphNode_st& node : ready->nodes)
+      if (node.to && w.streams.count(stream) && node.card != stream->device) return cudaErrorInvalidValue;
     return w.enqueue(stream, [&w, nodes = ready->nodes] {
       for (const CUgraphNode_st& node : nodes) w.play(node);
     });

@@ -21,9 +21,11 @@
 //              end it elsewhere or with streams that have not come back (904).
 //   libraries  to destroy a handle or a plan synchronises the device, as their documents say of cuBLAS. To
 //   make
-//              one while the thread captures is a violation: it may allocate and synchronise.
+//              one while the thread captures is a violation: it may allocate and synchronise. It belongs to
+//              the card that is current then, and takes the streams of no other.
 //   cards      launches, and what is given to libraries, want the stream's card current; an event is recorded
-//              on its own card. A card that was made current once has a context.
+//              on its own card, and a graph's copy runs on the card that was current when it was added. A
+//              card that was made current once has a context.
 //   peers      may be made to read each other.
 //   failures   one call, the k-th from now, fails as told and does nothing. A fault in a kernel ends all that
 //              the cards do: every later call returns its code.

@@ -107,6 +107,7 @@ cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream) {
+  if (card_of_stream(stream) != handle->card) return CUSOLVER_STATUS_EXECUTION_FAILED;
   handle->stream = stream;
   return CUSOLVER_STATUS_SUCCESS;
 }

@@ -3,9 +3,11 @@
 #include <cusolverDn.h>
 
 #include "cuda/runtime/solver.hpp"
+#include "cuda/runtime/world.hpp"
 
 struct cusolverDnContext {
   cudaStream_t stream = nullptr;
+  int card = stand_in::current;
 };
 
 // Shared by cuSOLVER's calls on the stand-in: they are no part of graphs, and invalidate a capture. Work

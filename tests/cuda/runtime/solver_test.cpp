@@ -152,6 +152,21 @@ TYPED_TEST(Solver, MultipliesPivots) {
   this->expect_near(la::slogdet(this->put(none)).logabsdet, la::slogdet(none).logabsdet);
 }
 
+TYPED_TEST(Solver, TakesMatricesWithoutElements) {
+  using T = TypeParam;
+  set_default_device(devices("cpu")[0]);
+  const Array<T> one = zeros<T>({0, 0}), three = zeros<T>({3, 0, 0}), sides = zeros<T>({0, 2});
+  set_default_device(this->gpu());
+  for (const Array<T>& a : {one, three}) {
+    this->expect_near(la::det(this->put(a)), la::det(a));
+    this->expect_near(la::slogdet(this->put(a)).sign, la::slogdet(a).sign);
+    this->expect_near(la::slogdet(this->put(a)).logabsdet, la::slogdet(a).logabsdet);
+    this->expect_near(la::cholesky(this->put(a)), la::cholesky(a));
+    this->expect_near(la::inv(this->put(a)), la::inv(a));
+    this->expect_near(la::solve(this->put(a), this->put(sides)), la::solve(a, sides));
+  }
+}
+
 TYPED_TEST(Solver, FactorsByReflections) {
   for (const Shape& shape : {Shape{4, 4}, Shape{6, 3}, Shape{3, 6}, Shape{2, 5, 2}, Shape{2, 2, 5}})
     for (const char* mode : {"reduced", "complete", "r"}) {

@@ -52,6 +52,7 @@ struct CUgraphNode_st {
   void* to = nullptr;                    // of a copy
   const void* from = nullptr;
   std::size_t bytes = 0;
+  int card = 0;  // of a copy
 };
 struct CUgraph_st {
   std::deque<CUgraphNode_st> nodes;  // in an order that their edges allow

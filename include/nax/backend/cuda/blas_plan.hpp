@@ -154,7 +154,9 @@ inline BlasPlan make_plan(Device device, const BlasProblem& p) {
   int found = 0;
   const cublasStatus_t code = cublasLtMatmulAlgoGetHeuristic(
       BlasHandles::of(device), &plan.product, &plan.b, &plan.a, &plan.c, &plan.c, &wishes, 1, &best, &found);
-  if (code != CUBLAS_STATUS_NOT_SUPPORTED) check(code, "cublasLtMatmulAlgoGetHeuristic");
+  // An epilogue may be in conflict with the rest; its caller computes the parts then.
+  const bool conflicts = code == CUBLAS_STATUS_INVALID_VALUE && p.epilogue.kind != CUBLASLT_EPILOGUE_DEFAULT;
+  if (code != CUBLAS_STATUS_NOT_SUPPORTED && !conflicts) check(code, "cublasLtMatmulAlgoGetHeuristic");
   plan.found = code == CUBLAS_STATUS_SUCCESS && found > 0 && best.state == CUBLAS_STATUS_SUCCESS;
   if (plan.found) {
     plan.algorithm = best.algo;

@@ -45,6 +45,7 @@ class GpuGraphs final : public detail::GraphMaker {
   // One graph of a copy for each input, and then what was captured.
   std::unique_ptr<detail::LaunchGraph> end(detail::GraphRecording& graph,
                                            std::vector<detail::GraphInput> inputs) override {
+    const OnCard on(graph.device);  // nodes are of the card that is current while they are made
     auto made = std::make_unique<Graph>(graph.device);
     made->held.reset(static_cast<Held*>(std::exchange(graph.state, nullptr)));
     capture_stream = nullptr;

@@ -12,6 +12,7 @@ void factorise_cholesky(Device device, const loops::Factoring& f, const T* from,
   using E = solver_element_t<T>;
   using Calls = SolverCalls<T>;
   using R = real_t<T>;
+  if (f.n == 0) return;
   const char* const name = "cholesky";
   T* const factors = static_cast<T*>(to[0]);
   const std::int64_t size = f.n * f.n;

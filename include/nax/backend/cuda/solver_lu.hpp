@@ -78,6 +78,7 @@ class LuFactors {
 
   // A zero pivot stays, and makes infinities later.
   void factor(const char* function) {
+    if (k_ == 0) return;  // libraries refuse matrices without elements
     const int m = int_of(function, m_), n = int_of(function, n_);
     if (batched_) {
       list_.emplace(device_, Dims(1, count_), data(), Dims(1, n_ * n_));
@@ -102,6 +103,7 @@ class LuFactors {
   }
   // `sides` (columns of m_ elements, `columns` of them a matrix) = a^-1 sides.
   void solve(const char* function, std::int64_t columns, T* sides) {
+    if (n_ == 0 || columns == 0) return;
     const int n = int_of(function, n_), right = int_of(function, columns);
     if (batched_) {
       const MatrixList<T> list(device_, Dims(1, count_), sides, Dims(1, n_ * columns));

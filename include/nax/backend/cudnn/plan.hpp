@@ -96,6 +96,7 @@ void choose(Plan& plan, const char* call, const Ask& ask) {
 }
 
 inline Plan make_plan(Device device, const Problem& p) {
+  const cuda::OnCard on(device);  // the handle is of the card that is current while it is made
   Plan plan;
   describe(plan, p);
   const cudnnHandle_t handle = Handles::of(device);
