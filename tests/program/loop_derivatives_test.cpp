@@ -407,4 +407,22 @@ TEST(LoopDerivatives, FunctionsWithoutTangentsAreRefused) {
               grad([&](const D& v) { return sum(f(v)); })(x));
 }
 
+// A gradient's loop whose carries widen is drafted again; the steps of loops within it must not await what
+// the first draft gave them.
+TEST(LoopDerivatives, OfLoopsInLoopsByRowsOfCotangents) {
+  const D rows = draw(3, {33, 3}), start = draw(4, {3});
+  const auto f = [&](const D& w) {
+    const auto outer_step = [&](const D& c, const D& row) {
+      const D z = lax::fori_loop(
+          0, 32, [&](const Array<int>&, const D& k) { return D(tanh(matmul(k, outer(w, c)) + row * 0.1)); },
+          c);
+      return std::pair{z, D(z * c)};
+    };
+    return sum(lax::scan(outer_step, start, rows).second);
+  };
+  const auto third = [&](const D& w) { return sum(sin(jacrev(grad(f))(w))); };
+  expect_loops("jacrev of grad", jacrev(grad(f)), draw(1, {3}), draw(2, {3}));
+  expect_loops("grad of jacrev of grad", grad(third), draw(1, {3}), draw(2, {3}));
+}
+
 }  // namespace loop_derivatives_test

@@ -331,4 +331,41 @@ TEST(Loops, IndicesOutOfRangeAreFoundInALoop) {
   EXPECT_EQ(fast(Array<int>(good + 2)).item(), 120);
 }
 
+// The index that the body takes need not hold the bounds: it is converted turn by turn, as without jit.
+template <class I>
+void expect_converted_indices(std::int64_t lower, std::int64_t upper) {
+  const auto f = [&](const D& x) {
+    return lax::fori_loop(
+        lower, upper, [](const Array<I>& i, const D& c) { return D(c * 0.5 + i.template astype<double>()); },
+        x);
+  };
+  int calls = 0;
+  const auto fast = jit([&](const D& x) { return ++calls, D(f(x)); });
+  for (const D& x : {D{1, 2}, D{-3, 4}}) expect_near(fast(x), D(f(x)));
+  EXPECT_EQ(calls, 1);
+}
+TEST(Loops, IndicesOfNarrowTypes) {
+  expect_converted_indices<std::uint8_t>(0, 300);
+  expect_converted_indices<std::uint8_t>(-40, 20);
+  expect_converted_indices<std::int8_t>(0, 200);
+  expect_converted_indices<std::int16_t>(32'700, 32'800);
+  expect_converted_indices<bfloat16>(0, 301);
+  expect_converted_indices<nax::half>(2051, 2085);
+  expect_converted_indices<float>((1 << 24) - 20, (1 << 24) + 21);
+}
+
+// Loops of many turns count in a carry: no array of all indices is kept.
+TEST(Loops, OfManyTurnsCount) {
+  expect_converted_indices<std::int16_t>(-10, 70'000);
+  expect_converted_indices<int>(5, 5 + 65'537);
+  const auto f = [](const D& x) {
+    const D w = sin(x);
+    return sum(lax::fori_loop(
+        0, 70'000, [&](const Array<int>& i, const D& c) { return D(0.5 * c + w * (i % 3)); }, x));
+  };
+  const D x = {0.3, 0.7};
+  expect_near(jit(grad(f))(x), grad(f)(x));
+  EXPECT_EQ(make_program(f)(x).text().find("70000]"), std::string::npos);
+}
+
 }  // namespace loops_test

@@ -104,16 +104,31 @@ auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& ini
     using Carry = decltype(carry);
     const CarryShapes shapes(carry);
     if constexpr (as_array) {
-      const std::int64_t turns = static_cast<std::int64_t>(upper) - static_cast<std::int64_t>(lower);
-      if (records_loop(turns)) {
-        const P numbers = arange<typename P::value_type>(static_cast<typename P::value_type>(lower),
-                                                         static_cast<typename P::value_type>(upper));
+      using T = typename P::value_type;
+      const std::int64_t first = static_cast<std::int64_t>(lower), end = static_cast<std::int64_t>(upper);
+      const auto turn = [&](const Carry& now, const P& i) {
+        return call_body<Carry>("fori_loop", body, shapes, i, now);
+      };
+      // The index comes from an array of all, or, where that would be large, is counted.
+      constexpr std::int64_t most_rows = 1 << 16;
+      if (records_loop(end - first) && end - first <= most_rows) {
         return scan_recorded<None>(
                    [&](const Carry& now, const P& i) {
-                     return std::pair{call_body<Carry>("fori_loop", body, shapes, i, now), none};
+                     return std::pair{turn(now, i), none};
                    },
-                   carry, numbers, turns, false)
+                   carry, P(arange<std::int64_t>(first, end).template astype<T>()), end - first, false)
             .first;
+      }
+      if (records_loop(end - first)) {
+        using Counted = std::pair<Array<std::int64_t>, Carry>;
+        return scan_recorded<None>(
+                   [&](const Counted& now, None) {
+                     return std::pair{Counted{now.first + std::int64_t{1},
+                                              turn(now.second, P(now.first.template astype<T>()))},
+                                      none};
+                   },
+                   Counted{first, carry}, none, end - first, false)
+            .first.second;
       }
     }
     for (auto i = static_cast<std::int64_t>(lower), end = static_cast<std::int64_t>(upper); i < end; ++i) {

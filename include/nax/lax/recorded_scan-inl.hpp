@@ -80,7 +80,11 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
     }
     LoopArrays of_rows;
     for (const Input& x : rows) of_rows.push_back(taken(x));
-    if (!sums.are_settled(next)) continue;
+    if (!sums.are_settled(
+            next)) {  // the next draft finds nothing that this one gave to steps of other bodies
+      list_takers(own, begin, *kin[0], [](const Taker&, const ArrayBase&, bool) {});
+      continue;
+    }
     std::vector<Taker> takers, added;
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (holds_value(of_rows[k]) && sweep.wants(rows[k].outside)) {
