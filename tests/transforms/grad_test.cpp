@@ -196,4 +196,15 @@ TEST(Grad, Refusals) {
   EXPECT_TRUE(matches(grad(cube)(A{1, 2, 3}), A{3, 12, 27}));
 }
 
+// The derivative of a cast uses no operand; none of its bytes are read in the cotangent's place.
+TEST(Grad, OfCastsToNarrowerTypes) {
+  const Array<float> w = astype<float>(arange<double>(61));
+  const auto f = [&](const A& x) {
+    const Array<float> y = x.astype<float>();
+    const Array<float> z = y * w;
+    return A(sum(Array<float>(z * w)).astype<double>());
+  };
+  EXPECT_TRUE(matches(grad(f)(ones<double>({61})), square(arange<double>(61))));
+}
+
 }  // namespace transforms::grad_test

@@ -17,7 +17,9 @@ NAX_ENGINE bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, cons
     if (table.stored[l] != table.lanes[l] || !leaf.layout().is_contiguous() ||
         !(static_cast<const Frame&>(leaf.layout()) == layout))
       return false;
-    // The derivative does not read a leaf that was not kept; the cotangent's memory takes its place.
+    // The derivative does not use a leaf that was not kept; the cotangent's memory takes its place, where it
+    // has as many bytes as a kernel may load.
+    if (!leaf.buffer() && dtype_size(table.stored[l]) > dtype_size(g.dtype())) return false;
     in[l] = leaf.buffer() ? leaf.data(table.stored[l]) : raw_data(g);
   }
   NewGradients gradients;
