@@ -275,4 +275,26 @@ TEST(Minimize, EndsAndErrorsUnderConstraints) {
   EXPECT_FALSE(down.success);
 }
 
+// The check of a pattern allows for functions that compute in float.
+TEST(Minimize, ManyVariablesInFloat) {
+  const auto found =
+      optimize::minimize([](const Float& x) { return Float(sum(square(x - 2.f))); }, nax::zeros<float>({60}),
+                         {.constraints = {{"eq", [](const Float& x) { return Float(sum(x) - 1.f); }}}});
+  EXPECT_EQ(found.status, 0);
+  EXPECT_NEAR(found.x(7).item(), 1. / 60, 1e-5);
+}
+
+// Bounds are not widened at the equalities' expense, and maxcv is that of x.
+TEST(Minimize, BoundsHoldTogetherWithEqualities) {
+  const auto found =
+      optimize::minimize([](const Real& x) { return Real(sum(x)); }, Real{2e6, 1e6},
+                         {.bounds = {.lower = Real{1e6, -inf}},
+                          .constraints = {{"eq", [](const Real& x) { return Real(x(0) - 1e6 - x(1)); }}}});
+  EXPECT_EQ(found.status, 0);
+  EXPECT_NEAR(found.x(1).item(), 0, 1e-4);
+  const double apart = found.x(0).item() - 1e6 - found.x(1).item();
+  EXPECT_LT(std::abs(apart), 1e-6);
+  EXPECT_NEAR(found.maxcv, std::abs(apart), 1e-12);
+}
+
 }  // namespace constrained_test

@@ -84,6 +84,16 @@ TEST(KMeans, HalvesAreComputedInFloat) {
   EXPECT_LT(abs(sort(wanted.centroids, {.axis = 0}) - Array<float>{{0}, {10}}).max().item(), .1f);
 }
 
+TEST(KMeans, CountsItsIterationsToAnyLimit) {
+  const D x = random::normal<double>(random::key(3), {50, 2});
+  const auto usual = optimize::kmeans(random::key(0), x, 3);
+  EXPECT_GT(usual.iterations.item(), 1);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(optimize::kmeans(random::key(0), x, 3, {.max_iterations = most}).iterations.item(),
+            usual.iterations.item());
+  EXPECT_EQ(optimize::kmeans(random::key(0), x, 3, {.max_iterations = -most}).iterations.item(), 0);
+}
+
 TEST(KMeans, RefusesWhatDoesNotFit) {
   const D x = {{0}, {1}, {2}};
   const auto refused = [&](const D& rows, std::int64_t k, const std::string& text, const auto& options) {

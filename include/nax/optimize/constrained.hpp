@@ -118,7 +118,11 @@ ConstrainedSolution solve_constrained(const RealFunction& f, const RealFunction&
       return grad(lagrangian)(Real(concatenate({x, multipliers})));
     };
     const auto solved_by = [&](const SparsityPattern& pattern) {
-      const auto second = sparse_hessian(lagrangian, joined(x0, probe), {.pattern = pattern});
+      // f may compute in float.
+      auto gradient = grad(lagrangian);
+      const nax::detail::SparseJacobian<decltype(gradient), double> second(
+          "minimize", gradient, joined(x0, probe), {.pattern = pattern},
+          std::numeric_limits<float>::epsilon());
       std::vector<std::int32_t> starts, columns;
       const auto derivatives = [&](const Vector& x, const Vector& y, Vector& gradient, SparseRows& hessian,
                                    SparseRows& jacobian) {

@@ -93,9 +93,10 @@ class InteriorPoint {
     y_.assign(m_, 0.);
     s_.assign(m_, 0.), z_.assign(m_, 0.);
     for (std::size_t i = 0; i < n_; ++i) {
-      // A little wider, so that equal bounds have something between.
-      lower_[i] -= 1e-8 * std::max(1., std::fabs(lower_[i]));
-      upper_[i] += 1e-8 * std::max(1., std::fabs(upper_[i]));
+      // A little wider where bounds are equal, so that they have something between.
+      const double bound = std::isfinite(lower_[i]) ? std::fabs(lower_[i]) : 0,
+                   wide = 1e-8 * std::max(1., bound);
+      if (upper_[i] - lower_[i] < 2 * wide) lower_[i] -= wide, upper_[i] += wide;
       double& x = out_.x[i];
       const double width = upper_[i] - lower_[i];
       const auto inside = [&](double bound) {
@@ -468,6 +469,9 @@ class InteriorPoint {
 
   ConstrainedState finish(int status) {
     out_.status = status;
+    Vector inside = out_.x;
+    for (std::size_t i = 0; i < n_; ++i) inside[i] = std::min(std::max(inside[i], p_.lower[i]), p_.upper[i]);
+    if (inside != out_.x && !c_.empty()) f_ = values(inside, c_);
     out_.fun = f_ / f_scale_;
     out_.optimality = error(0);
     out_.c = c_;
@@ -484,8 +488,8 @@ class InteriorPoint {
     for (std::size_t i = 0; i < n_; ++i) {
       if (has_lower(i) && zl_[i] > out_.x[i] - lower_[i]) out_.at_bound[i] = -1;
       if (has_upper(i) && zu_[i] > upper_[i] - out_.x[i]) out_.at_bound[i] = 1;
-      out_.x[i] = std::min(std::max(out_.x[i], p_.lower[i]), p_.upper[i]);
     }
+    out_.x = std::move(inside);
     return std::move(out_);
   }
 

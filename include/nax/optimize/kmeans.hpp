@@ -101,7 +101,8 @@ KMeans<T> kmeans(const random::Key& key, const Array<T>& x_, std::int64_t k,
     return Array<C>(where(counts > C(0), sums / maximum(counts, C(1)), centroids));
   };
   using State = std::tuple<Array<C>, Array<bool>, Array<int>>;
-  const int most = static_cast<int>(options.max_iterations);
+  const int most =
+      static_cast<int>(std::clamp<std::int64_t>(options.max_iterations, 0, std::numeric_limits<int>::max()));
   const auto [centroids, moves, iterations] = lax::while_loop(
       [most](const State& s) { return Array<bool>(logical_and(std::get<1>(s), std::get<2>(s) < most)); },
       [&](const State& s) {

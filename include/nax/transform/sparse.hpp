@@ -149,8 +149,10 @@ SparsityPattern probed_pattern(const F& f, const Array<T>& x, std::int64_t m) {
 template <class F, class T>
 class SparseJacobian {
  public:
-  SparseJacobian(const char* function, F f, const Array<T>& at, const SparseJacobianOptions& o)
-      : function_(function), x_shape_(at.shape()) {
+  // `precision`: the least that f's numbers differ by, relatively.
+  SparseJacobian(const char* function, F f, const Array<T>& at, const SparseJacobianOptions& o,
+                 double precision = std::numeric_limits<T>::epsilon())
+      : function_(function), x_shape_(at.shape()), least_(std::sqrt(precision)) {
     const RecordOn off(nullptr);
     const OnFlat<F, T> flat{std::move(f), x_shape_};
     const Array<T> x = at.reshape({at.size()});
@@ -221,8 +223,7 @@ class SparseJacobian {
         size += std::abs(static_cast<double>(data[k]));
       }
       const double error = std::abs(sum - static_cast<double>(wanted[i]));
-      const double least = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-      if (error > least * (size + std::abs(static_cast<double>(wanted[i]))))
+      if (error > least_ * (size + std::abs(static_cast<double>(wanted[i]))))
         raise<ValueError>({function_, ": pattern: row ", i, " has derivatives outside of the pattern"});
     }
   }
@@ -230,6 +231,7 @@ class SparseJacobian {
   using Elements = decltype(jit(std::declval<ElementsOfJacobian<F, T>>()));
   const char* function_;
   Shape x_shape_, y_shape_;
+  double least_;            // error of a row that is taken for one, of the size of its terms
   SparseMatrix<T> matrix_;  // without its data
   std::shared_ptr<const Elements> elements_;
   std::int64_t colors_ = 0;
