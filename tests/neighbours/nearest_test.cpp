@@ -136,4 +136,22 @@ TEST(Nearest, RefusesWhatIsNoSearch) {
             "nearest: metric 'l1' is none of 'l2', 'ip', 'cosine'");
 }
 
+TEST(Nearest, NumbersAtTheEndsOfTheRange) {
+  using F = Array<float>;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const auto found = neighbours::nearest(F{{0, 0}, {1, 1}, {inf, 0}, {5, 5}}, F{{1.1f, 1}}, {.k = 4});
+  EXPECT_EQ(found.indices.to_vector(), (std::vector<std::int64_t>{1, 0, 3, 2}));
+  EXPECT_EQ(found.distances(0, 3).item(), inf);
+  const auto apart =
+      neighbours::nearest(F{{1e-25f, 0}, {0, 1e22f}, {0, 0}}, F{{3e30f, 0}}, {.k = 3, .metric = "cosine"});
+  EXPECT_EQ(apart.indices(0, 0).item(), 0);
+  EXPECT_EQ(apart.distances.to_vector(), (std::vector<float>{0, 1, 1}));
+  const auto g = grad([](const F& q) {
+    return F(sum(neighbours::nearest(F{{0, 1}, {3, 4}}, q, {.k = 2, .metric = "cosine"}).distances));
+  })(F{{1, 0}});
+  // 2 - (q2 + (3 q1 + 4 q2) / 5) / |q|
+  EXPECT_NEAR(g(0, 0).item(), 0, 1e-6);
+  EXPECT_NEAR(g(0, 1).item(), -1.8, 1e-6);
+}
+
 }  // namespace nearest_test

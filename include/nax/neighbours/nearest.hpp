@@ -15,6 +15,7 @@
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/numpy/reductions/variance.hpp"
 #include "nax/numpy/sorting/sort.hpp"
+#include "nax/rules/unit_interval.hpp"
 #include "nax/transform/checkpoint.hpp"
 
 // The nearest of many vectors.
@@ -47,8 +48,11 @@ inline Metric metric_of(const char* function, const std::string& name) {
 // Rows of length 1; a row of zeros stays.
 template <class T>
 Array<T> unit_rows(const Array<T>& x) {
-  const Array<T> squares = sum(x * x, {.axis = -1, .keepdims = true});
-  return x / sqrt(where(squares == T(0), T(1), squares));
+  // By the largest element first: squares of small and large numbers leave the range of T.
+  const Array<T> largest = stop_gradient(max(abs(x), {.axis = -1, .keepdims = true, .initial = T(0)})),
+                 near = x / where(largest == T(0), T(1), largest),
+                 squares = sum(near * near, {.axis = -1, .keepdims = true});
+  return near / sqrt(where(squares == T(0), T(1), squares));
 }
 // The k nearest to some queries. `halves`: half of each vector's square, for l2.
 template <class T>
@@ -56,7 +60,8 @@ neighbours::Neighbours<T> nearest_of_block(const Array<T>& vectors, const Array<
                                            const Array<T>& halves, const Array<T>& queries, std::int64_t k,
                                            Metric metric) {
   Array<T> scores = matmul(queries, across);
-  if (metric == Metric::l2) scores = scores - halves;
+  if (metric == Metric::l2)  // (halves may be infinite, beside products that are)
+    scores = where(isinf(halves), -std::numeric_limits<T>::infinity(), scores - halves);
   auto best = top_k(scores, k);
   Array<std::int64_t> indices = best.indices.template astype<std::int64_t>();
   if (metric != Metric::l2) return {std::move(indices), Array<T>(T(1) - best.values)};
