@@ -44,6 +44,14 @@ TEST(SampleLogits, DrawsFromWhatIsKept) {
   const I hot =
       nn::sample_logits(random::key(3), F(broadcast_to(logits(0), {4000, 4})), {.temperature = 100});
   EXPECT_NEAR(F(mean((hot == 0).astype<float>())).item(), 0.25, 0.03);
+  // A temperature beside which numbers of the type are coarse, or which is none of them.
+  const auto halves = logits.astype<nax::half>();
+  EXPECT_EQ(nn::sample_logits(random::key(1), halves, {.temperature = 1e-5}).to_vector(),
+            (std::vector<int>{2, 0}));
+  EXPECT_EQ(nn::sample_logits(random::key(1), logits, {.temperature = 1e-46}).to_vector(),
+            (std::vector<int>{2, 0}));
+  EXPECT_EQ(nn::sample_logits(random::key(1), logits, {.top_p = 1e-60}).to_vector(),
+            (std::vector<int>{2, 0}));
   const auto refused = [&](const nn::SamplingOptions& o, const std::string& text) {
     EXPECT_NE(text_of<ValueError>([&] { nn::sample_logits({}, logits, o); }).find(text), std::string::npos);
   };

@@ -103,6 +103,16 @@ TEST(Embedding, LeavesThePaddingsRow) {
                           "padding_idx 5 is out of bounds for a table of 5 rows");
 }
 
+TEST(Embedding, KnowsThePaddingByAllItsNumbers) {
+  const auto gradient = [](const auto& numbers, std::int64_t rows, std::int64_t padding) {
+    const auto loss = [&](const F& t) { return F(sum(nn::embedding(t, numbers, {.padding_idx = padding}))); };
+    return grad(loss)(zeros<float>({rows, 1}));
+  };
+  EXPECT_EQ(gradient(Array<std::uint8_t>{43, 1}, 300, 299)(43, 0).item(), 1);
+  EXPECT_EQ(gradient(Array<int>{-1, 1, 2}, 3, -1).to_vector(), (std::vector<float>{0, 1, 0}));
+  EXPECT_EQ(gradient(Array<int>{-3, 0, 1}, 3, 0).to_vector(), (std::vector<float>{0, 1, 0}));
+}
+
 TEST(EmbeddingBag, SumsMeansAndMaxima) {
   const D table = {{1, -1}, {2, 5}, {4, -3}, {8, 0}};
   const Array<int> bags = {{0, 2, 3}, {3, 3, 1}, {3, 3, 3}};
@@ -146,6 +156,27 @@ TEST(AdaptivePooling, TakesPyTorchsWindows) {
   expect_text<ValueError>([&] { nn::adaptive_avg_pool(x, {0, 1}); }, "the size must be at least 1: (0, 1)");
   expect_text<ShapeError>([&] { nn::adaptive_max_pool(D(ones<double>({3})), {2}); },
                           "shape (3,) has no axes");
+}
+
+// An infinite element is in the windows that have it alone; of equal ones each takes its part of the
+// gradient.
+TEST(AdaptivePooling, ReadsItsWindowsAlone) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const auto line = [](const F& x) { return x.reshape({1, x.size(), 1}); };
+  const F x = line(F{inf, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(nn::adaptive_avg_pool(x, {4}).to_vector(), (std::vector<float>{inf, 2.5f, 4.5f, 6.5f}));
+  EXPECT_EQ(nn::adaptive_avg_pool(x, {3}).to_vector(), (std::vector<float>{inf, 3.5f, 6}));
+  EXPECT_EQ(nn::adaptive_max_pool(x, {3}).to_vector(), (std::vector<float>{inf, 5, 7}));
+  EXPECT_EQ(nn::adaptive_max_pool(Array<int>(line(F{4, -9, -7}).astype<int>()), {2}).to_vector(),
+            (std::vector<int>{4, -7}));
+  const F g = grad([](const F& a) {
+    return F(sum(nn::adaptive_max_pool(a, {2}) * F{1, 10}.reshape({1, 2, 1})));
+  })(line(F{0, 0, 0, 3, 3}));
+  EXPECT_EQ(g.to_vector(), (std::vector<float>{1.f / 3, 1.f / 3, 1.f / 3, 5, 5}));
+  const auto large = nn::adaptive_avg_pool(full<nax::half>({1, 9, 1}, nax::half(30'000)), {2});
+  EXPECT_EQ(static_cast<float>(large(0, 0, 0).item()), 30'000);
+  EXPECT_EQ(nn::upsample(line(F{inf, 1, 2, 3}), {2}, {.method = "linear"}).to_vector(),
+            (std::vector<float>{inf, inf, inf, 1.25f, 1.75f, 2.25f, 2.75f, 3}));
 }
 
 TEST(Upsample, GivesPyTorchsNumbers) {
@@ -218,6 +249,15 @@ TEST(Positions, AreSinesRotationsAndSlopes) {
   expect_near(bias, D(D{{{-1, 0, -1}, {-2, -1, 0}}, {{-1, 0, -1}, {-2, -1, 0}}} *
                       nn::alibi_slopes<double>(2).reshape({2, 1, 1}))
                         .reshape({1, 2, 2, 3}));
+}
+
+TEST(Positions, CountInIntegers) {
+  const auto bias = nn::alibi_bias<bfloat16>(1, 1, 1024);
+  const auto last = F(bias.astype<float>())(0, 0, 0, slice(1018, none)).to_vector();
+  const float slope = 1.f / 256;
+  EXPECT_EQ(last, (std::vector<float>{-5 * slope, -4 * slope, -3 * slope, -2 * slope, -slope, 0}));
+  expect_text<ValueError>([&] { nn::sinusoidal_positions(-1, 4); },
+                          "the length must not be negative, got -1");
 }
 
 TEST(Recurrent, RunsBothWaysAndInLayers) {

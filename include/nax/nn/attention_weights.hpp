@@ -22,12 +22,26 @@ class AttentionWindow {
  public:
   AttentionWindow() = default;
   template <std::integral I>
-  AttentionWindow(I both) : given(true), left(static_cast<std::int64_t>(both)), right(left) {}
+  AttentionWindow(I both) : given(true), left(bounded(both)), right(left) {}
   template <std::integral I, std::integral J>
-  AttentionWindow(I l, J r)
-      : given(true), left(static_cast<std::int64_t>(l)), right(static_cast<std::int64_t>(r)) {}
+  AttentionWindow(I l, J r) : given(true), left(bounded(l)), right(bounded(r)) {}
   bool given = false;
   std::int64_t left = 0, right = 0;
+
+ private:
+  // No sequence is as long as 2^40; sums with positions stay in range.
+  template <std::integral I>
+  static constexpr std::int64_t bounded(I count) {
+    constexpr std::int64_t most = std::int64_t{1} << 40;
+    if constexpr (sizeof(I) < 8)
+      return static_cast<std::int64_t>(count);
+    else if (std::cmp_greater(count, most))
+      return most;
+    else if (std::cmp_less(count, -most))
+      return -most;
+    else
+      return static_cast<std::int64_t>(count);
+  }
 };
 
 template <class T>

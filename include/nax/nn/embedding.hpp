@@ -18,14 +18,15 @@
 NAX_BEGIN
 namespace detail {
 
-// Where the numbers are the padding's; a negative one counts from the end of a table of this many rows.
+// Where the numbers are the padding's; negative ones count from the end of a table of this many rows.
 template <class I>
 Array<bool> padding_places(const char* function, const I& indices, std::int64_t padding, std::int64_t rows) {
   if (padding < -rows || padding >= rows)
     raise<IndexError>(
         {function, ": padding_idx ", padding, " is out of bounds for a table of ", rows, " rows"});
-  using N = typename I::value_type;
-  return Array<bool>(as_array(indices) == static_cast<N>(padding < 0 ? padding + rows : padding));
+  const Array<std::int64_t> numbers = as_array(indices).template astype<std::int64_t>();
+  const std::int64_t row = padding < 0 ? padding + rows : padding;
+  return Array<bool>(logical_or(numbers == row, numbers == row - rows));
 }
 
 }  // namespace detail

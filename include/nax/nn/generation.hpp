@@ -18,6 +18,7 @@
 #include "nax/numpy/reductions/cumulative.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 #include "nax/random/choice.hpp"
+#include "nax/rules/unit_interval.hpp"
 #include "nax/tree/map.hpp"
 
 // Sequences written element by element, by a model with a cache.
@@ -50,7 +51,8 @@ template <class T>
 Array<T> keep_likely(const Array<T>& logits, double p) {
   const Array<int> order = argsort(logits, {.axis = -1, .descending = true});
   const Array<T> likely = nn::softmax(take_along_axis(logits, order, -1));
-  const Array<bool> kept = cumsum(likely, {.axis = -1}) - likely < static_cast<T>(p);
+  const Array<bool> kept =
+      cumsum(likely, {.axis = -1}) - likely < std::max(static_cast<T>(p), std::numeric_limits<T>::min());
   return where(take_along_axis(kept, argsort(order, {.axis = -1}), -1), logits,
                -std::numeric_limits<T>::infinity());
 }
@@ -87,7 +89,12 @@ Array<int> sample_logits(const std::optional<random::Key>& key, const Array<T>& 
   if (!(options.top_p > 0 && options.top_p <= 1))
     raise<ValueError>({"sample_logits: top_p must be above 0 and at most 1: ", options.top_p});
   if (!key || options.temperature == 0) return argmax(logits_, {.axis = -1});
-  Array<T> logits = logits_ / static_cast<T>(options.temperature);
+  // From the largest down, so that a low temperature makes none infinite but those far below.
+  using C = nax::detail::compute_t<T>;
+  const Array<C> wide = logits_.template astype<C>();
+  const double temperature = std::max(options.temperature, double{std::numeric_limits<C>::min()});
+  const Array<C> largest = max(wide, {.axis = -1, .keepdims = true});
+  Array<C> logits = (wide - where(isfinite(largest), largest, C(0))) / static_cast<C>(temperature);
   if (options.top_k) logits = nax::detail::keep_largest(logits, *options.top_k);
   if (options.top_p < 1) logits = nax::detail::keep_likely(logits, options.top_p);
   return random::categorical(*key, logits);

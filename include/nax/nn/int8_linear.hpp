@@ -9,6 +9,7 @@
 #include "nax/backend/cpu/int8_product.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/products/matmul.hpp"
+#include "nax/rules/activations.hpp"
 
 // Linear layers by int8 weights (backend/cpu/int8_product.hpp), which nn::quantize() makes of a model's
 // floats.

@@ -31,10 +31,11 @@ struct SinusoidalOptions {
   bool interleaved = true;  // sine and cosine of a frequency side by side; false: all sines, then all cosines
 };
 // sin(t f_i) and cos(t f_i) with f_i = base^(-2 i / features), for the positions t below `length`: (length,
-// features) (Vaswani and others 2017). Throws ValueError for an odd number of features.
+// features) (Vaswani and others 2017). Throws ValueError for an odd number of features and a negative length.
 template <Dtype T = float>
 Array<T> sinusoidal_positions(std::int64_t length, std::int64_t features,
                               const SinusoidalOptions& options = {}) {
+  if (length < 0) raise<ValueError>({"sinusoidal_positions: the length must not be negative, got ", length});
   const std::vector<double> f = nax::detail::pair_frequencies("sinusoidal_positions", features, options.base);
   const std::int64_t pairs = features / 2;
   std::vector<T> all(static_cast<std::size_t>(length * features));
@@ -111,11 +112,11 @@ Array<T> alibi_slopes(std::int64_t heads) {
 // keys). Throws ValueError for no heads.
 template <Dtype T = float>
 Array<T> alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys) {
-  const Array<T> rows = arange<int>(static_cast<int>(keys - queries), static_cast<int>(keys))
-                            .reshape({queries, 1})
-                            .template astype<T>(),
-                 columns = arange<int>(static_cast<int>(keys)).template astype<T>();
-  return Array<T>(minimum(rows - columns, columns - rows) * alibi_slopes<T>(heads).reshape({1, heads, 1, 1}));
+  const Array<int> rows = arange<int>(static_cast<int>(keys - queries), static_cast<int>(keys))
+                              .reshape({queries, 1}),
+                   columns = arange<int>(static_cast<int>(keys)),
+                   apart = minimum(rows - columns, columns - rows);
+  return Array<T>(apart.template astype<T>() * alibi_slopes<T>(heads).reshape({1, heads, 1, 1}));
 }
 
 }  // namespace nn

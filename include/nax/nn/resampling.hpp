@@ -6,40 +6,58 @@
 
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
+#include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
-#include "nax/numpy/products/dot.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
+#include "nax/numpy/reductions/sum.hpp"
+#include "nax/numpy/sorting/search.hpp"
 #include "nax/numpy/views/reshape.hpp"
 #include "nax/numpy/views/transpose.hpp"
+#include "nax/rules/unit_interval.hpp"
 
 // Spatial axes of another extent, channels last: pooling to a size, enlarging, channels that become pixels.
 NAX_BEGIN
 namespace detail {
 
-// A matrix (out, in), row by row.
-struct AxisMatrix {
-  std::int64_t in = 0, out = 0;
-  std::vector<float> rows = {};
-
-  AxisMatrix(std::int64_t i, std::int64_t o) : in(i), out(o), rows(static_cast<std::size_t>(i * o), 0.f) {}
-  float& at(std::int64_t o, std::int64_t i) { return rows[static_cast<std::size_t>(o * in + i)]; }
-};
-// The product of the matrix with each line along an axis.
-template <class T>
-Array<T> along_axis(const AxisMatrix& m, const Array<T>& x, int axis) {
-  const Array<T> rows = asarray(m.rows, Shape{m.out, m.in}).template astype<T>();
-  return Array<T>(moveaxis(tensordot(rows, x, {.axes = TensordotAxes(1, axis)}), 0, axis));
-}
-
 // The first of the axes that `count` numbers are for, before the channels, of an array (N, spatial..., C).
 NAX_ENGINE int first_spatial(const char* function, const ArrayBase& x, const Shape& numbers,
                              const char* what);
 
-// The elements that make element o of `out`: from o in / out, rounded down, to (o + 1) in / out, rounded up.
-inline std::pair<std::int64_t, std::int64_t> adaptive_window(std::int64_t o, std::int64_t in,
-                                                             std::int64_t out) {
-  return {o * in / out, ((o + 1) * in + out - 1) / out};
+// Numbers as factors along an axis of x, or along several from that one on.
+template <class T>
+Array<T> along_axes(const std::vector<T>& numbers, const Shape& extents, const ArrayBase& x, int axis) {
+  Shape shape = extents;
+  while (static_cast<int>(shape.size()) < x.ndim() - axis) shape.push_back(1);
+  return asarray(numbers, shape);
 }
+
+// The windows of an axis that adaptive pooling takes: for element o of `out` from o in / out, rounded down,
+// to (o + 1) in / out, rounded up.
+class AdaptiveWindows {
+ public:
+  NAX_ENGINE AdaptiveWindows(std::int64_t in, std::int64_t out);
+
+  // The elements of the windows, (most, out) in the place of the axis: `rest` behind the end of shorter ones.
+  template <class T>
+  Array<T> of(const Array<T>& x, int axis, T rest) const {
+    if (in_ % out_ == 0) {  // side by side
+      Shape split = x.shape();
+      split[static_cast<std::size_t>(axis)] = in_ / out_;
+      split.insert(static_cast<std::size_t>(axis), out_);
+      return swapaxes(x.reshape(split), axis, axis + 1);
+    }
+    const Shape shape{most_, out_};
+    const Array<T> all = take(x, asarray(places_, shape), {.axis = axis});
+    return where(along_axes(own_, shape, all, axis) != std::uint8_t{0}, all, rest);
+  }
+  const std::vector<float>& counts() const { return counts_; }  // of elements, window by window
+
+ private:
+  std::int64_t in_, out_, most_ = 1;
+  std::vector<std::int64_t> places_;  // (most, out): shorter windows repeat their last element
+  std::vector<std::uint8_t> own_;     // (most, out): 0 where one is repeated
+  std::vector<float> counts_;
+};
 
 }  // namespace detail
 
@@ -55,12 +73,12 @@ Array<T> adaptive_avg_pool(const Array<T>& x, const Shape& size) {
   Array<T> y = x;
   for (std::size_t i = 0; i < size.size(); ++i) {
     const int axis = first + static_cast<int>(i);
-    nax::detail::AxisMatrix m(x.shape(axis), size[i]);
-    for (std::int64_t o = 0; o < m.out; ++o) {
-      const auto [begin, end] = nax::detail::adaptive_window(o, m.in, m.out);
-      for (std::int64_t j = begin; j < end; ++j) m.at(o, j) = 1.f / static_cast<float>(end - begin);
-    }
-    y = nax::detail::along_axis(m, y, axis);
+    const nax::detail::AdaptiveWindows windows(x.shape(axis), size[i]);
+    using C = nax::detail::compute_t<T>;  // sums of half types need its range
+    const Array<C> total = sum(windows.of(y.template astype<C>(), axis, C(0)), {.axis = axis});
+    y = Array<C>(total /
+                 nax::detail::along_axes(windows.counts(), Shape{size[i]}, total, axis).template astype<C>())
+            .template astype<T>();
   }
   return y;
 }
@@ -74,19 +92,9 @@ Array<T> adaptive_max_pool(const Array<T>& x, const Shape& size) {
   Array<T> y = x;
   for (std::size_t i = 0; i < size.size(); ++i) {
     const int axis = first + static_cast<int>(i);
-    const std::int64_t in = x.shape(axis), out = size[i];
-    std::int64_t most = 1;
-    for (std::int64_t o = 0; o < out; ++o) {
-      const auto [begin, end] = nax::detail::adaptive_window(o, in, out);
-      most = std::max(most, end - begin);
-    }
-    std::vector<std::int64_t> places;  // (most, out): shorter windows repeat their last element
-    for (std::int64_t k = 0; k < most; ++k)
-      for (std::int64_t o = 0; o < out; ++o) {
-        const auto [begin, end] = nax::detail::adaptive_window(o, in, out);
-        places.push_back(std::min(begin + k, end - 1));
-      }
-    y = max(take(y, asarray(places, Shape{most, out}), {.axis = axis}), {.axis = axis});
+    constexpr T least = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                             : std::numeric_limits<T>::lowest();
+    y = max(nax::detail::AdaptiveWindows(x.shape(axis), size[i]).of(y, axis, least), {.axis = axis});
   }
   return y;
 }
@@ -116,18 +124,21 @@ Array<T> upsample(const Array<T>& x, const Shape& factors, const UpsampleOptions
       y = take(y, asarray(places), {.axis = axis});
       continue;
     }
-    nax::detail::AxisMatrix m(in, out);
+    std::vector<std::int64_t> below, above;
+    std::vector<double> shares;  // of those above
     for (std::int64_t o = 0; o < out; ++o) {
       const double at =
           options.align_corners
               ? static_cast<double>(o * (in - 1)) / static_cast<double>(std::max<std::int64_t>(out - 1, 1))
               : std::max((static_cast<double>(o) + 0.5) / static_cast<double>(factor) - 0.5, 0.0);
-      const std::int64_t below = std::min(static_cast<std::int64_t>(at), in - 1);
-      const float share = static_cast<float>(at - static_cast<double>(below));
-      m.at(o, below) += 1 - share;
-      m.at(o, std::min(below + 1, in - 1)) += share;
+      below.push_back(std::min(static_cast<std::int64_t>(at), in - 1));
+      above.push_back(std::min(below.back() + 1, in - 1));
+      shares.push_back(at - static_cast<double>(below.back()));
     }
-    y = nax::detail::along_axis(m, y, axis);
+    const Array<T> share = nax::detail::along_axes(shares, Shape{out}, y, axis).template astype<T>(),
+                   near = take(y, asarray(below), {.axis = axis}),
+                   far = take(y, asarray(above), {.axis = axis});
+    y = where(share == T(0), near, near * (T(1) - share) + far * share);
   }
   return y;
 }
@@ -174,6 +185,20 @@ NAX_END
 #if !defined(NAX_CALLS_LIBRARY)
 NAX_BEGIN
 namespace detail {
+
+NAX_ENGINE AdaptiveWindows::AdaptiveWindows(std::int64_t in, std::int64_t out) : in_(in), out_(out) {
+  const auto begin = [&](std::int64_t o) { return o * in / out; };
+  const auto end = [&](std::int64_t o) { return ((o + 1) * in + out - 1) / out; };
+  for (std::int64_t o = 0; o < out; ++o) {
+    counts_.push_back(static_cast<float>(end(o) - begin(o)));
+    most_ = std::max(most_, end(o) - begin(o));
+  }
+  for (std::int64_t k = 0; k < most_; ++k)
+    for (std::int64_t o = 0; o < out; ++o) {
+      places_.push_back(std::min(begin(o) + k, end(o) - 1));
+      own_.push_back(begin(o) + k < end(o));
+    }
+}
 
 NAX_ENGINE int first_spatial(const char* function, const ArrayBase& x, const Shape& numbers,
                              const char* what) {
