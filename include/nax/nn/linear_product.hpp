@@ -18,7 +18,7 @@ struct LinearProduct {
   ArrayBase result, before;
 };
 
-// What a linear layer is made of, on one GPU, of one floating type: x (m, k), w (k, n), b (n,), and `added`
+// The parts of a linear layer, on one GPU, of one floating type: x (m, k), w (k, n), b (n,), and `added`
 // (m, n), which may be null.
 struct LinearParts {
   const ArrayBase &x, &w, &b;

@@ -121,7 +121,7 @@ TEST_F(Blas, TakesABiasAtAnyAddress) {
               1e-5);
 }
 
-// What is added lies elsewhere than the result, at any address.
+// The array that is added lies elsewhere than the result, at any address.
 TEST_F(Blas, AddsAnArrayToAProduct) {
   const A x = numbers(5, 16), w = numbers(16, 8), b = numbers(1, 8)(0), y = numbers(1, 41)(0);
   const Device cpu = devices("cpu")[0];

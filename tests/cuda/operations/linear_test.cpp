@@ -198,7 +198,7 @@ TEST(LinearOnGpu, AddsAnArrayUnderTransforms) {
         return jvp(f, std::tuple{one, put(w()), put(b())}, std::tuple{one, put(w()), put(b())}).second;
       },
       1e-5);
-  // What is broadcast or does not lie row by row.
+  // Arrays that are broadcast or do not lie row by row.
   expect_same(
       [&](auto put) {
         return nn::add_linear(A(put(numbers<float>({5}, 4))), A(put(y())(0)), put(w()), put(b()));

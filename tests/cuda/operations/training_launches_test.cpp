@@ -77,9 +77,9 @@ TEST(TrainingLaunches, OfThreeLayersWithCrossEntropyAndAdam) { expect_trained(en
 TEST(TrainingLaunches, OfThreeLinearLayersWithAdam) { expect_trained(of_linear, 14); }
 
 // A layer of a GPT. Forward two norms, four projections, attention, two linear layers, the loss and its sum
-// are 11: products add the residuals. Back the seed, the derivatives of the loss and the gelu, and two for each of six
-// products, two norms and attention are 21: products and norms add their shares to those that were there
-// before. The step is one.
+// are 11: products add the residuals. Back the seed, the derivatives of the loss and the gelu, and two for
+// each of six products, two norms and attention are 21: products and norms add their shares to those that
+// were there before. The step is one.
 TEST(TrainingLaunches, OfATransformerLayerWithAdam) {
   const auto trained = [](const auto& put, std::int64_t launches) {
     using Layer = nn::TransformerEncoderLayer<float>;
