@@ -119,10 +119,9 @@ ConstrainedSolution solve_constrained(const RealFunction& f, const RealFunction&
     };
     const auto solved_by = [&](const SparsityPattern& pattern) {
       // f may compute in float.
-      auto gradient = grad(lagrangian);
-      const nax::detail::SparseJacobian<decltype(gradient), double> second(
-          "minimize", gradient, joined(x0, probe), {.pattern = pattern},
-          std::numeric_limits<float>::epsilon());
+      const auto slope = grad(lagrangian);
+      const nax::detail::SparseJacobian<std::remove_const_t<decltype(slope)>, double> second(
+          "minimize", slope, joined(x0, probe), {.pattern = pattern}, std::numeric_limits<float>::epsilon());
       std::vector<std::int32_t> starts, columns;
       const auto derivatives = [&](const Vector& x, const Vector& y, Vector& gradient, SparseRows& hessian,
                                    SparseRows& jacobian) {

@@ -94,8 +94,7 @@ class InteriorPoint {
     s_.assign(m_, 0.), z_.assign(m_, 0.);
     for (std::size_t i = 0; i < n_; ++i) {
       // A little wider where bounds are equal, so that they have something between.
-      const double bound = std::isfinite(lower_[i]) ? std::fabs(lower_[i]) : 0,
-                   wide = 1e-8 * std::max(1., bound);
+      const double wide = 1e-8 * std::max(1., has_lower(i) ? std::fabs(lower_[i]) : 0);
       if (upper_[i] - lower_[i] < 2 * wide) lower_[i] -= wide, upper_[i] += wide;
       double& x = out_.x[i];
       const double width = upper_[i] - lower_[i];
