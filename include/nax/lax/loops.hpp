@@ -106,20 +106,18 @@ auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& ini
     if constexpr (as_array) {
       using T = typename P::value_type;
       const std::int64_t first = static_cast<std::int64_t>(lower), end = static_cast<std::int64_t>(upper);
-      const auto turn = [&](const Carry& now, const P& i) {
-        return call_body<Carry>("fori_loop", body, shapes, i, now);
-      };
-      // The index comes from an array of all, or, where that would be large, is counted.
-      constexpr std::int64_t most_rows = 1 << 16;
-      if (records_loop(end - first) && end - first <= most_rows) {
-        return scan_recorded<None>(
-                   [&](const Carry& now, const P& i) {
-                     return std::pair{turn(now, i), none};
-                   },
-                   carry, P(arange<std::int64_t>(first, end).template astype<T>()), end - first, false)
-            .first;
-      }
-      if (records_loop(end - first)) {
+      if (const std::int64_t turns = end - first; records_loop(turns)) {
+        const auto turn = [&](const Carry& now, const P& i) {
+          return call_body<Carry>("fori_loop", body, shapes, i, now);
+        };
+        // The index comes from an array of all, or, where that would be large, is counted.
+        if (turns <= std::int64_t{1} << 16)
+          return scan_recorded<None>(
+                     [&](const Carry& now, const P& i) {
+                       return std::pair{turn(now, i), none};
+                     },
+                     carry, P(arange<std::int64_t>(first, end).template astype<T>()), turns, false)
+              .first;
         using Counted = std::pair<Array<std::int64_t>, Carry>;
         return scan_recorded<None>(
                    [&](const Counted& now, None) {
@@ -127,7 +125,7 @@ auto fori_loop(const L& lower, const U& upper, const Body& body, const Init& ini
                                               turn(now.second, P(now.first.template astype<T>()))},
                                       none};
                    },
-                   Counted{first, carry}, none, end - first, false)
+                   Counted{first, carry}, none, turns, false)
             .first.second;
       }
     }

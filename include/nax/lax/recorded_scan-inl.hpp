@@ -80,8 +80,8 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
     }
     LoopArrays of_rows;
     for (const Input& x : rows) of_rows.push_back(taken(x));
-    if (!sums.are_settled(
-            next)) {  // the next draft finds nothing that this one gave to steps of other bodies
+    if (!sums.are_settled(next)) {
+      // The next draft finds nothing that this one gave to steps of other bodies.
       list_takers(own, begin, *kin[0], [](const Taker&, const ArrayBase&, bool) {});
       continue;
     }
