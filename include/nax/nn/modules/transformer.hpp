@@ -113,8 +113,7 @@ struct TransformerEncoderLayer {
   std::pair<KeyValueCache<T>, Array<T>> operator()(KeyValueCache<T> cache, const Array<T>& x,
                                                    const CachedAttentionOptions& options = {}) const {
     Array<T> y = run_parts({}, x, [&](const Array<T>& a, const Array<T>* to) {
-      auto [next, result] =
-          to ? attention.add_to(*to, std::move(cache), a, options) : attention(std::move(cache), a, options);
+      auto [next, result] = attention.add_to(*to, std::move(cache), a, options);  // (there is no dropout)
       cache = std::move(next);
       return result;
     });
@@ -124,7 +123,7 @@ struct TransformerEncoderLayer {
  private:
   Array<T> run(const nax::detail::Drops& drop, const Array<T>& x, const AttentionOptions<T>& options) const {
     return run_parts(drop, x, [&](const Array<T>& a, const Array<T>* to) {
-      return to ? attention.add_to(*to, a, a, options) : attention(a, options);
+      return nax::detail::attend_heads(attention.params, a, a, options, to);
     });
   }
   template <class Attend>
@@ -171,10 +170,10 @@ struct TransformerDecoderLayer {
                const AttentionOptions<T>& self, const AttentionOptions<T>& cross) const {
     const nax::detail::Residuals add{drop, settings->pre_norm};
     Array<T> y = add(x, attention_norm, 1, [&](const Array<T>& a, const Array<T>* to) {
-      return to ? attention.add_to(*to, a, a, self) : attention(a, self);
+      return nax::detail::attend_heads(attention.params, a, a, self, to);
     });
     y = add(y, memory_norm, 2, [&](const Array<T>& a, const Array<T>* to) {
-      return to ? memory_attention.add_to(*to, a, memory, cross) : memory_attention.attend(a, memory, cross);
+      return nax::detail::attend_heads(memory_attention.params, a, memory, cross, to);
     });
     return add.feed_forward(y, hidden_norm, 3, wide, narrow, settings->activation);
   }
