@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "nax/numpy/reductions/max_min.hpp"
 #include "nax/optim/factored.hpp"
 #include "nax/optim/muon.hpp"
 #include "nax/optim/scaling.hpp"
@@ -42,6 +43,35 @@ TEST(Adafactor, KeepsRowsAndColumns) {
   EXPECT_EQ(state.v_row.shape(), (Shape{3}));
   EXPECT_EQ(state.v_col.shape(), (Shape{5}));
   EXPECT_EQ(state.v.shape(), (Shape{0}));
+}
+
+// One step by a gradient of any size changes the parameters as it would those of type float.
+template <class T, class Optimizer>
+void check_first_step(const char* name, const Optimizer& optimizer) {
+  const Array<float> p = {{1, 2}, {-2, .5}}, g = {{.25, -.5}, {2, 1}};
+  const auto step = [&]<class U>(U) {
+    const Array<U> params = p.astype<U>();
+    return Array<float>(optim::step(optimizer, Array<U>(g.astype<U>()), optimizer.init(params), params)
+                            .first.template astype<float>());
+  };
+  EXPECT_LT(max(abs(step(T()) - step(1.f))).item(), .02) << name;
+}
+template <class T>
+void check_first_steps() {
+  check_first_step<T>("adam", optim::adam(.1, {.eps = 1e-4}));
+  check_first_step<T>("nadam", optim::nadam(.1, {.eps = 1e-4}));
+  check_first_step<T>("adamax", optim::adamax(.1, {.eps = 1e-4}));
+  check_first_step<T>("adabelief", optim::adabelief(.1, {.eps = 1e-2}));
+  check_first_step<T>("yogi", optim::yogi(.1));
+  check_first_step<T>("radam", optim::radam(.1, {.eps = 1e-4}));
+  check_first_step<T>("amsgrad", optim::amsgrad(.1, {.eps = 1e-4}));
+  check_first_step<T>("muon", optim::muon(.1));
+  check_first_step<T>("ema", optim::chain(optim::ema(.999), optim::scale(-.1)));
+  check_first_step<T>("adafactor", optim::adafactor(.1, {.min_dim_size_to_factor = 2, .eps = 1e-6}));
+}
+TEST(Moments, BeginInHalfTypesAsInFloat) {
+  check_first_steps<bfloat16>();
+  check_first_steps<half>();
 }
 
 TEST(Muon, OrthogonalisesMatrices) {

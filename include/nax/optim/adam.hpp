@@ -28,14 +28,25 @@ AdamOptions adam_options(const Options& o) {
   return {.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root};
 }
 
-// The means began at zero: the factors that make up for it, in the leaf's precision, as optax has it.
+// Half types count and raise to powers in float.
+template <class T>
+using float_at_least_t = std::conditional_t<sizeof(T) == 2, float, T>;
+
+// Averages that began at zero are divided by 1 - decay^steps; this is the reciprocal. Half types compute it
+// in float, since a decay of 0.999 would round to 1 in bfloat16.
+template <class T>
+Array<T> debias(double decay, const Count& count) {
+  using C = float_at_least_t<T>;
+  const Array<C> factor = 1 / (1 - power(static_cast<C>(decay), count.template astype<C>()));
+  return factor.template astype<T>();
+}
+
 template <class T>
 struct Debias {
   Array<T> mu, nu;
   Debias(const Array<T>& /*leaf*/, const Count& count, const AdamWOptions& o) {
-    const Array<T> steps = count.template astype<T>();
-    mu = 1 / (1 - power(static_cast<T>(o.b1), steps));
-    nu = 1 / (1 - power(static_cast<T>(o.b2), steps));
+    mu = debias<T>(o.b1, count);
+    nu = debias<T>(o.b2, count);
   }
 };
 }  // namespace detail

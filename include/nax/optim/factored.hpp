@@ -91,18 +91,20 @@ class ScaleByFactoredRms {
   template <class T>
   void advance(const Array<T>& g, Array<T>& row, Array<T>& column, Array<T>& v, Array<T>& u,
                const Count& count) const {
-    const Array<T> steps = (count + static_cast<std::int32_t>(1 - options_.step_offset)).template astype<T>();
-    const Array<T> kept = 1 - power(steps, static_cast<T>(-options_.decay_rate));
+    using C = detail::float_at_least_t<T>;
+    const Array<C> steps = (count + static_cast<std::int32_t>(1 - options_.step_offset)).template astype<C>();
+    const Array<C> new_part = power(steps, static_cast<C>(-options_.decay_rate));
+    const Array<T> kept = Array<C>(1 - new_part).template astype<T>(), fresh = new_part.template astype<T>();
     const Array<T> squares = g * g + options_.epsilon;
     const auto axes = detail::factored_axes(g.shape(), options_);
     if (!axes) {
-      v = kept * v + (1 - kept) * squares;
+      v = kept * v + fresh * squares;
       u = g / sqrt(v);
       return;
     }
     const auto [second, first] = *axes;
-    row = kept * row + (1 - kept) * Array<T>(mean(squares, {.axis = first}));
-    column = kept * column + (1 - kept) * Array<T>(mean(squares, {.axis = second}));
+    row = kept * row + fresh * Array<T>(mean(squares, {.axis = first}));
+    column = kept * column + fresh * Array<T>(mean(squares, {.axis = second}));
     const int in_row = second > first ? second - 1 : second;
     const Array<T> relative = row / Array<T>(mean(row, {.axis = in_row, .keepdims = true}));
     u = g / sqrt(Array<T>(expand_dims(relative, first))) / sqrt(Array<T>(expand_dims(column, second)));

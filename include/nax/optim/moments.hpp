@@ -23,13 +23,6 @@ struct AmsgradState {
 
 namespace detail {
 
-// Averages that began at zero are divided by 1 - decay^steps; this is the reciprocal, in the leaf's
-// precision.
-template <class T>
-Array<T> debias(double decay, const Array<T>& steps) {
-  return 1 / (1 - power(static_cast<T>(decay), steps));
-}
-
 template <class P>
 auto averages_of(AdamState<P>& state) {
   return std::tie(state.mu, state.nu);
@@ -102,7 +95,7 @@ class Moments {
  private:
   template <class T>
   auto factors(const Array<T>&, const Count& count) const {
-    return typename Rule::template Factors<T>(rule_, count.template astype<T>());
+    return typename Rule::template Factors<T>(rule_, count);
   }
   template <class Factors, class Now, class T, class... M>
   void advance(Assignments& now, const Factors& f, const Now& rate, const Array<T>& g,
@@ -126,8 +119,8 @@ struct NadamRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> g, mu, nu;
-    Factors(const NadamRule& o, const Array<T>& steps)
-        : g(debias(o.b1, steps)), mu(debias(o.b1, Array<T>(steps + 1))), nu(debias(o.b2, steps)) {}
+    Factors(const NadamRule& o, const Count& steps)
+        : g(debias<T>(o.b1, steps)), mu(debias<T>(o.b1, next(steps))), nu(debias<T>(o.b2, steps)) {}
   };
   template <class T>
   void advance(Assignments& now, const Factors<T>& f, const Array<T>& g, Array<T>& u, Array<T>& m,
@@ -147,7 +140,7 @@ struct AdamaxRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> mu;
-    Factors(const AdamaxRule& o, const Array<T>& steps) : mu(debias(o.b1, steps)) {}
+    Factors(const AdamaxRule& o, const Count& steps) : mu(debias<T>(o.b1, steps)) {}
   };
   template <class T>
   void advance(Assignments& now, const Factors<T>& f, const Array<T>& g, Array<T>& u, Array<T>& m,
@@ -168,8 +161,8 @@ struct AdabeliefRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> mu, nu;
-    Factors(const AdabeliefRule& o, const Array<T>& steps)
-        : mu(debias(o.b1, steps)), nu(debias(o.b2, steps)) {}
+    Factors(const AdabeliefRule& o, const Count& steps)
+        : mu(debias<T>(o.b1, steps)), nu(debias<T>(o.b2, steps)) {}
   };
   template <class T>
   void advance(Assignments& now, const Factors<T>& f, const Array<T>& g, Array<T>& u, Array<T>& m,
@@ -190,7 +183,7 @@ struct YogiRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> mu, nu;
-    Factors(const YogiRule& o, const Array<T>& steps) : mu(debias(o.b1, steps)), nu(debias(o.b2, steps)) {}
+    Factors(const YogiRule& o, const Count& steps) : mu(debias<T>(o.b1, steps)), nu(debias<T>(o.b2, steps)) {}
   };
   template <class T>
   void advance(Assignments& now, const Factors<T>& f, const Array<T>& g, Array<T>& u, Array<T>& m,
@@ -212,12 +205,13 @@ struct RadamRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> mu, nu, rectifier;  // rectifier: 0 where the variance is not usable
-    Factors(const RadamRule& o, const Array<T>& steps) : mu(debias(o.b1, steps)), nu(debias(o.b2, steps)) {
+    Factors(const RadamRule& o, const Count& steps) : mu(debias<T>(o.b1, steps)), nu(debias<T>(o.b2, steps)) {
       const double most = 2 / (1 - o.b2) - 1;
-      const Array<T> left = power(static_cast<T>(o.b2), steps);
-      const Array<T> length = most - 2 * steps * left / (1 - left);
-      const Array<T> squared = (length - 4) * (length - 2) * (most / ((most - 4) * (most - 2))) / length;
-      rectifier = where(length >= o.threshold, sqrt(maximum(squared, 0)), 0);
+      using C = float_at_least_t<T>;
+      const Array<C> number = steps.template astype<C>(), left = power(static_cast<C>(o.b2), number);
+      const Array<C> length = most - 2 * number * left / (1 - left);
+      const Array<C> squared = (length - 4) * (length - 2) * (most / ((most - 4) * (most - 2))) / length;
+      rectifier = Array<C>(where(length >= o.threshold, sqrt(maximum(squared, 0)), 0)).template astype<T>();
     }
   };
   template <class T>
@@ -239,7 +233,8 @@ struct AmsgradRule : AdamOptions {
   template <class T>
   struct Factors {
     Array<T> mu, nu;
-    Factors(const AmsgradRule& o, const Array<T>& steps) : mu(debias(o.b1, steps)), nu(debias(o.b2, steps)) {}
+    Factors(const AmsgradRule& o, const Count& steps)
+        : mu(debias<T>(o.b1, steps)), nu(debias<T>(o.b2, steps)) {}
   };
   template <class T>
   void advance(Assignments& now, const Factors<T>& f, const Array<T>& g, Array<T>& u, Array<T>& m,

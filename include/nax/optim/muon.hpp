@@ -79,16 +79,16 @@ class Muon {
 
  private:
   template <class T>
-  Array<T> momentum(const Array<T>& g, const Array<T>& m, double decay, const Array<T>& steps) const {
-    if (!options_.nesterov) return Array<T>(m * detail::debias(decay, steps));
-    return Array<T>(decay * (m * detail::debias(decay, Array<T>(steps + 1))) +
-                    (1 - decay) * (g * detail::debias(decay, steps)));
+  Array<T> momentum(const Array<T>& g, const Array<T>& m, double decay, const Count& steps) const {
+    if (!options_.nesterov) return Array<T>(m * detail::debias<T>(decay, steps));
+    return Array<T>(decay * (m * detail::debias<T>(decay, detail::next(steps))) +
+                    (1 - decay) * (g * detail::debias<T>(decay, steps)));
   }
   template <class T>
   Array<T> of_matrix(const Array<T>& g, Array<T>& m, const Array<T>& p, const Count& count) const {
     const MuonOptions& o = options_;
     m = detail::mix(1 - o.beta, g, o.beta, m);
-    const Array<T> x = momentum(g, m, o.beta, Array<T>(count.template astype<T>()));
+    const Array<T> x = momentum(g, m, o.beta, count);
     const double wide =
         static_cast<double>(g.shape(1)) / static_cast<double>(std::max<std::int64_t>(g.shape(0), 1));
     const Array<T> direction = orthogonalize_via_newton_schulz(x, o.ns_coeffs, o.ns_steps, o.eps);
@@ -98,11 +98,10 @@ class Muon {
   Array<T> of_other(const Array<T>& g, Array<T>& m, Array<T>& v, const Array<T>& p,
                     const Count& count) const {
     const MuonOptions& o = options_;
-    const Array<T> steps = count.template astype<T>();
     m = detail::mix(1 - o.adam_b1, g, o.adam_b1, m);
     v = detail::mix_square(1 - o.adam_b2, g, o.adam_b2, v);
-    const Array<T> x = momentum(g, m, o.adam_b1, steps);
-    const Array<T> direction = x / (sqrt(v * detail::debias(o.adam_b2, steps) + o.adam_eps_root) + o.eps);
+    const Array<T> x = momentum(g, m, o.adam_b1, count);
+    const Array<T> direction = x / (sqrt(v * detail::debias<T>(o.adam_b2, count) + o.adam_eps_root) + o.eps);
     return detail::mix(1, direction, o.adam_weight_decay, p);
   }
 

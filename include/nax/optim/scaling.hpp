@@ -78,7 +78,7 @@ class Ema {
         "ema",
         [&]<class T>(const Array<T>& average) {
           if (!options_.debias) return average;
-          return Array<T>(average / (1 - power(static_cast<T>(decay_), state.count.template astype<T>())));
+          return Array<T>(average * detail::debias<T>(decay_, state.count));
         },
         state.ema);
     return std::pair{std::move(updates), std::move(state)};

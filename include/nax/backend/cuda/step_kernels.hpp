@@ -35,11 +35,10 @@ struct StepRates {
         debias_mu(n.count_at ? debias(n.b1, *n.count_at) : mu),
         debias_nu(n.count_at ? debias(n.b2, *n.count_at) : nu) {}
 
-  // 1 / (1 - decay^steps), in the precision of the elements as optax has it.
+  // 1 / (1 - decay^steps), rounded to the precision of the elements at last.
   static constexpr L debias(double decay, std::int32_t steps) {
     using std::pow;
-    const L left = static_cast<L>(static_cast<T>(pow(rounded(decay), static_cast<L>(static_cast<T>(steps)))));
-    return static_cast<L>(static_cast<T>(1 / (1 - left)));
+    return static_cast<L>(static_cast<T>(1 / (1 - pow(static_cast<L>(decay), static_cast<L>(steps)))));
   }
 };
 
