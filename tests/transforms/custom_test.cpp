@@ -1,8 +1,10 @@
 #include "nax/transform/custom.hpp"
 
 #include "nax/numpy/elementwise/exponential.hpp"
+#include "nax/parallel/collectives.hpp"
 #include "nax/transform/checkpoint.hpp"
 #include "nax/transform/jacobian.hpp"
+#include "nax/transform/jit.hpp"
 #include "transforms/arrays.hpp"
 
 // Custom rules. Those here are wrong on purpose, to tell them from the natural derivative.
@@ -147,6 +149,15 @@ TEST(CustomJvp, BothModes) {
   EXPECT_TRUE(matches(gx, 2 * y));
   EXPECT_TRUE(matches(gy, 5 * x));
   EXPECT_TRUE(matches(grad<1>([](const A& x, const A& y) { return sum(doubled(x, y)); })(x, y), 5 * x));
+}
+
+TEST(CustomVjp, RuleMayReduceOverTheAxisOfVmap) {
+  auto f = custom_vjp([](const A& x) { return x; }, [](const A& x) { return std::pair(x, x); },
+                      [](const A& x, const A& g) { return std::tuple(A(g * psum(x, "i"))); });
+  const A x = {1, 2, 4};
+  auto loss = [&](const A& v) { return sum(vmap([&](const A& e) { return f(e); }, {.axis_name = "i"})(v)); };
+  EXPECT_TRUE(matches(grad(loss)(x), A{7, 7, 7}));
+  EXPECT_TRUE(matches(jit(grad(loss))(x), A{7, 7, 7}));
 }
 
 TEST(CustomJvp, OneOperandBatched) {

@@ -41,7 +41,7 @@ class AdjointNode final : public nax::detail::CallNode {
   }
   void pull_call(std::vector<ArrayBase> cotangents, nax::detail::Reverse& sweep) override {
     if (!nax::detail::holds_value(cotangents[0])) return;
-    const nax::detail::VmapScope vmaps(nax::detail::merged_vmaps(frames_));
+    const nax::detail::VmapScope vmaps(frames_);
     const Array<T> g = nax::detail::typed<T>(cotangents[0]);
     Array<T> l = zeros_like(flat(Array<T>(y_(ellipsis, 0))));
     for (std::size_t k = times_.size(); k-- > 0;) {

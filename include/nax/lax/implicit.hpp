@@ -17,9 +17,6 @@
 NAX_BEGIN
 namespace detail {
 
-// The vmaps of the moment when a call was made and those of now, in order.
-NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then);
-
 // A linear function of a tree whose value here is 0, by what it does to tangents and to cotangents.
 template <class Tree, class Push, class Pull>
 struct LinearNode final : CallNode {
@@ -46,7 +43,7 @@ struct LinearNode final : CallNode {
     return all;
   }
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
-    const VmapScope vmaps(merged_vmaps(frames));
+    const VmapScope vmaps(frames);
     const Tree share = pull_tree(cotangent_tree(out, cotangents));
     std::size_t i = 0;
     for_each_input(share, [&](const ArrayBase& leaf) { sweep.add(serials[i++], ArrayBase(leaf)); });
@@ -62,7 +59,7 @@ struct LinearNode final : CallNode {
       leaf = t ? typed<typename Leaf::value_type>(*t) : zeros_over(leaf);
     });
     if (!any) return {};
-    const VmapScope vmaps(merged_vmaps(frames));
+    const VmapScope vmaps(frames);
     const Tree result = push_tree(tangents);
     std::vector<ArrayBase> out_leaves;
     for_each_input(result, [&](const ArrayBase& leaf) { out_leaves.push_back(leaf); });
@@ -216,22 +213,3 @@ auto custom_root(const F& f, const X& initial_guess, const Solve& solve, const T
 
 }  // namespace lax
 NAX_END
-
-#if !defined(NAX_CALLS_LIBRARY)
-NAX_BEGIN
-namespace detail {
-
-NAX_ENGINE std::vector<VmapFrame> merged_vmaps(const std::vector<VmapFrame>& then) {
-  std::vector<VmapFrame> all = then;
-  for (const VmapFrame& frame : vmap_stack().frames) {
-    bool known = false;
-    for (const VmapFrame& other : then) known = known || other.level == frame.level;
-    if (!known) all.push_back(frame);
-  }
-  std::sort(all.begin(), all.end(), [](const VmapFrame& a, const VmapFrame& b) { return a.level < b.level; });
-  return all;
-}
-
-}  // namespace detail
-NAX_END
-#endif

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -42,6 +43,19 @@ class Sweeping {
   Sweeping& operator=(const Sweeping&) = delete;
 };
 
+// The vmaps of the moment when a call was made, entered again beside those of now while it is computed anew
+// or differentiated.
+class VmapScope {
+ public:
+  NAX_ENGINE explicit VmapScope(const std::vector<VmapFrame>& then);
+  ~VmapScope() { vmap_stack().frames = std::move(before_); }
+  VmapScope(const VmapScope&) = delete;
+  VmapScope& operator=(const VmapScope&) = delete;
+
+ private:
+  std::vector<VmapFrame> before_;
+};
+
 // Throws when a batched array is used after the vmap that it belongs to has returned. Levels nest, so that
 // the youngest tells for all.
 NAX_ENGINE void check_alive(const char* function, const ArrayBase& a);
@@ -62,6 +76,16 @@ NAX_END
 #if !defined(NAX_CALLS_LIBRARY)
 NAX_BEGIN
 namespace detail {
+
+NAX_ENGINE VmapScope::VmapScope(const std::vector<VmapFrame>& then) : before_(vmap_stack().frames) {
+  std::vector<VmapFrame>& frames = vmap_stack().frames;
+  for (const VmapFrame& frame : then) {
+    const auto is_it = [&](const VmapFrame& other) { return other.level == frame.level; };
+    if (std::none_of(before_.begin(), before_.end(), is_it)) frames.push_back(frame);
+  }
+  std::sort(frames.begin(), frames.end(),
+            [](const VmapFrame& a, const VmapFrame& b) { return a.level < b.level; });
+}
 
 NAX_ENGINE void check_alive(const char* function, const ArrayBase& a) {
   const VmapStack& stack = vmap_stack();

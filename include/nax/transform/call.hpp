@@ -82,18 +82,5 @@ Out cotangent_tree(const Out& out, const std::vector<ArrayBase>& cotangents) {
   return tree;
 }
 
-// The vmaps of the moment when a call was made, entered again while it is computed anew.
-class VmapScope {
- public:
-  explicit VmapScope(const std::vector<VmapFrame>& frames)
-      : before_(std::exchange(vmap_stack().frames, frames)) {}
-  ~VmapScope() { vmap_stack().frames = std::move(before_); }
-  VmapScope(const VmapScope&) = delete;
-  VmapScope& operator=(const VmapScope&) = delete;
-
- private:
-  std::vector<VmapFrame> before_;
-};
-
 }  // namespace detail
 NAX_END

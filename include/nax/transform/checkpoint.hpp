@@ -21,7 +21,6 @@ class CheckpointNode<F, std::tuple<A...>> final : public RecomputedCall {
   Watchers watchers(const Tape&) const override { return watched_by_; }
 
  private:
-  // Within the same vmaps.
   std::vector<ArrayBase> recompute() const override {
     const VmapScope vmaps(frames_);
     const auto out = materialise_tree(call_with(*f_, args_));

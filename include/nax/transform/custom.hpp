@@ -80,6 +80,7 @@ struct CustomVjpNode<Bwd, Residuals, Out, std::tuple<A...>> final : CustomNode {
   std::optional<Residuals> residuals;
   Out out;  // its structure and shapes
   std::tuple<A...> args;
+  std::vector<VmapFrame> frames;
 
   CustomVjpNode(RuleOwner rule_owner, std::vector<std::uint64_t> past, std::shared_ptr<const Bwd> b,
                 Residuals r, Out o, std::tuple<A...> a)
@@ -87,13 +88,15 @@ struct CustomVjpNode<Bwd, Residuals, Out, std::tuple<A...>> final : CustomNode {
         bwd(std::move(b)),
         residuals(std::move(r)),
         out(std::move(o)),
-        args(std::move(a)) {}
+        args(std::move(a)),
+        frames(vmap_stack().frames) {}
   Watchers watchers(const Tape& tape) const override { return watchers_of(args, tape); }
 
   void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override {
     if (owner.within(sweep)) pull_history(cotangents, sweep);
     if (!owner.owns(sweep)) return;
     auto shares = [&] {
+      const VmapScope vmaps(frames);
       const ScopesOf watching(sweep.tape(), owner.hidden(sweep.tape()));
       return (*bwd)(*residuals, cotangent_tree(out, cotangents));
     }();
