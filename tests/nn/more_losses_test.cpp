@@ -30,6 +30,20 @@ TEST(Losses, OfClasses) {
   EXPECT_THROW(nn::smooth_labels(A(1.), .1), ValueError);
 }
 
+TEST(Losses, OfUnsignedLabels) {
+  const A logits = {-2, 0, 3};
+  expect(nn::sigmoid_binary_cross_entropy(logits, Array<std::uint8_t>{1, 0, 1}),
+         nn::sigmoid_binary_cross_entropy(logits, A{1, 0, 1}));
+}
+
+TEST(Losses, OfClassesThatAreSure) {
+  // The probability of being wrong is exp(-40), to a power below 1.
+  const auto loss = [](const A& v) { return A(sum(nn::sigmoid_focal_loss(v, A{1, 0}, {.gamma = .5}))); };
+  const A sure = {40, -40};
+  EXPECT_NEAR(loss(sure).item() * std::exp(60.), 2, 1e-9);
+  expect(A(grad(loss)(sure) * std::exp(60.)), A{-1.5, 1.5});
+}
+
 TEST(Losses, OfErrorsAndCounts) {
   expect(nn::hinge_loss(x, A{{-1, 1, 1}, {-1, 1, -1}}), A{{1.5, 2, 0}, {1, .7, .3}});
   expect(nn::log_cosh(x, y), A{{.04434076992594038, .6784975114077246, .8554401710137968},
@@ -58,6 +72,11 @@ TEST(Losses, OfEmbeddings) {
   const A e = {{1, 2}, {1.5, 1}, {-1, .5}, {-.5, 1}, {2, -1}};
   expect(nn::ntxent(e, Array<int>{0, 0, 1, 1, 2}, {.temperature = .5}), A(.5433522938065135));
   EXPECT_THROW(nn::ntxent(e, Array<int>{0, 0}), ShapeError);
+  // At low temperatures a pair's loss is how far the greatest other score is above its own.
+  const auto low = [](const A& v) { return nn::ntxent(v, Array<int>{0, 0, 1}, {.temperature = 1e-4}); };
+  const A apart = {{1, 0}, {0, 1}, {0, 1}};
+  expect(low(apart), A(.5 * (1e4 + std::log(2.))));
+  for (const double v : A(grad(low)(apart)).reshape({-1}).to_vector()) EXPECT_TRUE(std::isfinite(v));
 }
 
 TEST(Losses, OfAlignments) {

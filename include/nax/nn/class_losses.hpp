@@ -64,9 +64,9 @@ template <detail::ArrayLike X, detail::ArrayLike Y>
 auto sigmoid_focal_loss(const X& logits, const Y& labels, const FocalOptions& options = {}) {
   using T = promote_t<typename X::value_type, typename Y::value_type>;
   const Array<T> x = logits, y = labels;
-  const Array<T> p = sigmoid(x), cross = sigmoid_binary_cross_entropy(x, y);
-  const Array<T> right = p * y + (1 - p) * (1 - y);
-  const Array<T> loss = cross * power(1 - right, options.gamma);
+  const Array<T> cross = sigmoid_binary_cross_entropy(x, y);
+  const Array<T> wrong = sigmoid(-x) * y + sigmoid(x) * (1 - y);  // (1 - p, but for its rounding)
+  const Array<T> loss = cross * power(wrong, options.gamma);
   return options.alpha < 0 ? loss : Array<T>((options.alpha * y + (1 - options.alpha) * (1 - y)) * loss);
 }
 

@@ -53,7 +53,8 @@ auto softmax_cross_entropy_with_integer_labels(const X& logits, const I& labels,
 template <class X, class Y>
 requires AnyArray<X, Y>
 auto sigmoid_binary_cross_entropy(const X& logits, const Y& labels) {
-  return -labels * log_sigmoid(logits) - (1 - labels) * log_sigmoid(-logits);
+  // (The minus last: labels may be unsigned.)
+  return -(labels * log_sigmoid(logits) + (1 - labels) * log_sigmoid(-logits));
 }
 
 // (predictions - targets)^2, of the shape to which both broadcast.

@@ -76,9 +76,15 @@ auto ntxent(const X& embeddings, const I& labels, const NtxentOptions& options =
   const Array<T> norm = sqrt(sum(square(x), {.axis = -1, .keepdims = true}));
   const Array<T> unit = x / where(norm == 0, T(1), norm);
   const Array<T> scores = matmul(unit, transpose(unit)) / options.temperature;
-  const Array<T> shifted = scores - stop_gradient(max(scores, {.axis = 1, .keepdims = true}));
-  const Array<T> others = sum(where(same, T(0), exp(shifted)), {.axis = 1, .keepdims = true});
-  const Array<T> losses = where(match, log(exp(shifted) + others) - shifted, T(0));
+  // (Shifted by the greatest of the others' scores: that of an element with itself is greater than all.)
+  const T least = -std::numeric_limits<T>::infinity();
+  const Array<T> most = max(where(itself, least, scores), {.axis = 1, .keepdims = true});
+  const Array<T> shifted = scores - stop_gradient(where(isfinite(most), most, T(0)));
+  const Array<T> others =
+      sum(where(same, T(0), exp(where(same, T(0), shifted))), {.axis = 1, .keepdims = true});
+  const Array<T> log_others = where(others == T(0), least, log(where(others == T(0), T(1), others)));
+  const Array<T> pair = where(match, shifted, T(0));
+  const Array<T> losses = where(match, logaddexp(pair, log_others) - pair, T(0));
   return Array<T>(sum(losses) / sum(match.template astype<T>()));
 }
 
