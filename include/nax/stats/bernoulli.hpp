@@ -14,8 +14,8 @@ auto logpmf(const K& k_, const P& p_, const LocOptions& options = {}) {
   using R = detail::stats_t<K, P>;
   const Array<R> p = detail::stats_operand<R>(p_);
   const Array<R> k = detail::shifted_by<R>(k_, options.loc);
-  return Array<R>(
-      where((k == 0) | (k == 1), special::xlogy(k, p) + special::xlog1py(1 - k, -p), detail::minus_infinity));
+  return Array<R>(where((k == 0) | (k == 1) | (k != k), special::xlogy(k, p) + special::xlog1py(1 - k, -p),
+                        detail::minus_infinity));
 }
 
 // The probability of k.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/elementwise/rounding.hpp"
 #include "nax/special/gamma.hpp"
 #include "nax/special/special.hpp"
 #include "nax/stats/parameter.hpp"
@@ -16,12 +17,11 @@ auto logpmf(const K& k_, const N& n_, const P& p_, const LocOptions& options = {
   const Array<R> n = detail::stats_operand<R>(n_);
   const Array<R> p = detail::stats_operand<R>(p_);
   const Array<R> k = detail::shifted_by<R>(k_, options.loc);
-  const auto inside = (k >= 0) & (k <= n);
-  const Array<R> j = where(inside, k, 0);
-  return Array<R>(
-      where(inside,
-            special::xlogy(j, p) + special::xlog1py(n - j, -p) - log1p(n) - special::betaln(n - j + 1, j + 1),
-            detail::minus_infinity));
+  const auto outside = (k < 0) | (k > n) | (k > floor(k));  // false for NaN
+  const Array<R> j = where(outside, 0, k);
+  return Array<R>(where(
+      outside, detail::minus_infinity,
+      special::xlogy(j, p) + special::xlog1py(n - j, -p) - log1p(n) - special::betaln(n - j + 1, j + 1)));
 }
 
 // The probability of k.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/elementwise/rounding.hpp"
 #include "nax/special/special.hpp"
 #include "nax/stats/parameter.hpp"
 
@@ -14,7 +15,8 @@ auto logpmf(const K& k_, const P& p_, const LocOptions& options = {}) {
   using R = detail::stats_t<K, P>;
   const Array<R> p = detail::stats_operand<R>(p_);
   const Array<R> k = detail::shifted_by<R>(k_, options.loc);
-  return Array<R>(where(k <= 0, detail::minus_infinity, special::xlog1py(k - 1, -p) + log(p)));
+  return Array<R>(
+      where((k <= 0) | (k > floor(k)), detail::minus_infinity, special::xlog1py(k - 1, -p) + log(p)));
 }
 
 // The probability of k.

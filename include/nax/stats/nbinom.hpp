@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/elementwise/rounding.hpp"
 #include "nax/special/special.hpp"
 #include "nax/stats/parameter.hpp"
 
@@ -15,7 +16,7 @@ auto logpmf(const K& k_, const N& n_, const P& p_, const LocOptions& options = {
   const Array<R> n = detail::stats_operand<R>(n_);
   const Array<R> p = detail::stats_operand<R>(p_);
   const Array<R> k = detail::shifted_by<R>(k_, options.loc);
-  return Array<R>(where(k < 0, detail::minus_infinity,
+  return Array<R>(where((k < 0) | (k > floor(k)), detail::minus_infinity,
                         special::gammaln(k + n) - special::gammaln(n) - special::gammaln(k + 1) +
                             special::xlogy(n, p) + special::xlog1py(k, -p)));
 }

@@ -17,7 +17,7 @@ auto logpmf(const K& k_, const MU& mu_, const LocOptions& options = {}) {
   using R = detail::stats_t<K, MU>;
   const Array<R> mu = detail::stats_operand<R>(mu_);
   const Array<R> k = detail::shifted_by<R>(k_, options.loc);
-  return Array<R>(where((k < 0) | (k != floor(k)), detail::minus_infinity,
+  return Array<R>(where((k < 0) | (k > floor(k)), detail::minus_infinity,
                         special::xlogy(k, mu) - special::gammaln(k + 1) - mu));
 }
 
