@@ -122,6 +122,29 @@ TEST(Stats, Vectors) {
             "multivariate_normal: incompatible shapes: x (2,), mean (2,), cov (3, 3)");
 }
 
+// SciPy's values; where an x is 0 whose alpha is below 1, which SciPy refuses, JAX's.
+TEST(Stats, EdgesOfSupports) {
+  const double inf = INFINITY;
+  const Real k{1.5, NAN, 2, inf, -inf, -1, 0};
+  const auto is = [](const char* name, const Real& got, const std::vector<double>& want) {
+    support::expect_close(name, got.to_vector(), want, 1e-12, 0.01);
+  };
+  is("binom", st::binom::logpmf(k, 3, .5),
+     {-inf, NAN, -0.9808292530117262, -inf, -inf, -inf, -2.0794415416798357});
+  is("geom", st::geom::logpmf(k, .5), {-inf, NAN, -1.3862943611198906, -inf, -inf, -inf, -inf});
+  is("nbinom", st::nbinom::logpmf(k, 3, .5),
+     {-inf, NAN, -1.6739764335716716, NAN, -inf, -inf, -2.0794415416798357});
+  is("poisson", st::poisson::logpmf(k, 2), {-inf, NAN, -1.3068528194400546, NAN, -inf, -inf, -2});
+  is("bernoulli", st::bernoulli::logpmf(k, .3), {-inf, NAN, -inf, -inf, -inf, -inf, -0.35667494393873245});
+  is("t", st::t::logpdf(Real{1, -3, 2, NAN}, Real{inf, inf, 3, inf}, {.loc = 1, .scale = 2}),
+     {-1.612085713764618, -3.612085713764618, -1.8541214455305277, NAN});
+  const Real x{{1, 1, 1, .5}, {0, 0, 0, .5}};
+  is("dirichlet", st::dirichlet::logpdf(x, Real{2, 1}),
+     {0.6931471805599453, 0.6931471805599453, 0.6931471805599453, 0});
+  is("dirichlet", st::dirichlet::logpdf(x, Real{1, 2}), {-inf, -inf, -inf, 0});
+  is("dirichlet", st::dirichlet::logpdf(Real{1, 0}, Real{1, .5}), {-inf});
+}
+
 TEST(Stats, OperandsOfAllKinds) {
   const Real mu = {0.5, -0.5};
   const Array<float> x = {0.25f, 1.f};

@@ -12,8 +12,8 @@ NAX_BEGIN
 namespace stats::dirichlet {
 
 // x: the probabilities along the first axis, as many as alpha has, or one fewer: the last is then 1 minus
-// the sum. The density is 0 off the simplex. Throws ShapeError where alpha has not one axis or x another
-// number of entries.
+// the sum. The density is 0 off the simplex, and where an x is 0 whose alpha is below 1. Throws ShapeError
+// where alpha has not one axis or x another number of entries.
 template <detail::ArrayLike X, detail::ArrayLike A>
 auto logpdf(const X& x_, const A& alpha_) {
   using R = detail::stats_t<X, A>;
@@ -34,7 +34,7 @@ auto logpdf(const X& x_, const A& alpha_) {
   for (int axis = 1; axis < x.ndim(); ++axis) column.push_back(1);
   alpha = alpha.reshape(column);
   const Array<R> total = sum(x, {.axis = 0});
-  const auto inside = all(x > 0, {.axis = 0}) & (abs(total - 1) < 1e-6);
+  const auto inside = all((x > 0) | ((x == 0) & (alpha >= 1)), {.axis = 0}) & (abs(total - 1) < 1e-6);
   return Array<R>(
       where(inside, sum(special::xlogy(alpha - 1, x), {.axis = 0}) - normalizer, detail::minus_infinity));
 }
