@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cmath>
 #include <limits>
 
 #include "files.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/array_text.hpp"
+#include "nax/numpy/creation/creation.hpp"
 #include "support/refusal.hpp"
 
 namespace text_tables_test {
@@ -57,6 +59,44 @@ TEST(TextTables, NumbersBeyondTheTypeAreRefused) {
     expect_refused([&] { read<double>(text, ";"); }, "where a number should be, row 1, column 1");
   for (const char* text : {"0x10", "1e3", "1.", "- 1", "true"})
     expect_refused([&] { read<int>(text, ";"); }, "where a number should be, row 1, column 1");
+}
+
+// A locale whose numbers have a comma, while this lives.
+struct WithCommas {
+  WithCommas() {
+    for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "fr_FR.utf8"})
+      if (!is_there) is_there = std::setlocale(LC_NUMERIC, name) != nullptr;
+  }
+  ~WithCommas() { std::setlocale(LC_NUMERIC, "C"); }
+  bool is_there = false;
+};
+TEST(TextTables, NumbersHaveAPointInEveryLocale) {
+  const auto check = [] {
+    EXPECT_EQ(read<float>("2.5 1.5e60 -1.5e60 100000.5e38 0.00001e43 1.5e-50"),
+              (std::vector<float>{2.5, INFINITY, -INFINITY, INFINITY, 1e38f, 0}));
+    EXPECT_EQ(read<double>("0.5e999999999999999999999 -100000.5e-400 -0.5e-99999999999999999999 0e999"),
+              (std::vector<double>{INFINITY, 0, 0, 0}));
+    EXPECT_TRUE(std::signbit(read<double>("-100000.5e-400")[0]));
+    EXPECT_EQ(written(Array<double>{1.5, -2.25}, "a,b %8.3f,"), "a,b    1.500,\na,b   -2.250,\n");
+    EXPECT_EQ(written(Array<float>{1.5}, "%.2e"), "1.50e+00\n");
+    EXPECT_EQ(written(Array<double>{1e19}, "%#d"), "10000000000000000000.\n");
+  };
+  check();
+  const WithCommas locale;
+  if (!locale.is_there) GTEST_SKIP() << "no locale has a comma here";
+  check();
+}
+
+TEST(TextTables, EmptyTablesHaveNumPysShapes) {
+  const std::string empty = table("# x\n");
+  EXPECT_EQ(loadtxt(empty).shape(), (Shape{0}));
+  EXPECT_EQ(loadtxt(empty, {.ndmin = 1}).shape(), (Shape{0}));
+  EXPECT_EQ(loadtxt(empty, {.ndmin = 2}).shape(), (Shape{0, 1}));
+  EXPECT_EQ(loadtxt(empty, {.unpack = true, .ndmin = 2}).shape(), (Shape{1, 0}));
+  EXPECT_EQ(loadtxt(empty, {.usecols = {1, 2}}).shape(), (Shape{0, 2}));
+  EXPECT_EQ(genfromtxt(empty).shape(), (Shape{0}));
+  EXPECT_EQ(written(zeros<float>({2, 0}), "%g"), "\n\n");
+  EXPECT_EQ(written(zeros<float>({0, 3}), "%g"), "");
 }
 
 TEST(TextTables, HolesAreFilledWithWhatTheTypeHolds) {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <string>
 
 #include "nax/core/from_chars.hpp"
@@ -21,6 +21,29 @@ NAX_ENGINE TextNumber integer_of_text(std::string_view text, bool& negative, std
   return error == std::errc() ? TextNumber::read : TextNumber::beyond;
 }
 
+// Infinity or 0 for a decimal number that T does not hold, whatever the locale is.
+template <class T>
+T beyond_range(std::string_view text) {
+  const bool negative = text[0] == '-';
+  const std::size_t e = text.find_first_of("eE");
+  std::string_view digits = text.substr(negative, e - negative);
+  // The power of ten of its first digit that is not 0.
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const std::size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return T(negative ? -0.0 : 0.0);
+  double power = first < point ? static_cast<double>(point - first) : -static_cast<double>(first - point);
+  if (e != std::string_view::npos) {
+    std::string_view exponent = text.substr(e + 1);
+    const bool down = exponent[0] == '-';
+    if (down || exponent[0] == '+') exponent.remove_prefix(1);
+    double size = 0;
+    for (const char c : exponent) size = std::min(10 * size + (c - '0'), 1e15);
+    power += down ? -size : size;
+  }
+  const T size = power > 0 ? std::numeric_limits<T>::infinity() : T(0);
+  return negative ? -size : size;
+}
+
 template <class T>
 TextNumber float_of_text_as(std::string_view text, T& value, std::size_t* length) {
   const std::string_view all = text;
@@ -31,7 +54,7 @@ TextNumber float_of_text_as(std::string_view text, T& value, std::size_t* length
     return TextNumber::none;
   if (length) *length = static_cast<std::size_t>(after - all.data());
   if (error == std::errc::result_out_of_range)  // infinity, or nothing
-    value = static_cast<T>(std::strtod(std::string(text.data(), after).c_str(), nullptr));
+    value = beyond_range<T>({text.data(), static_cast<std::size_t>(after - text.data())});
   return TextNumber::read;
 }
 NAX_ENGINE TextNumber float_of_text(std::string_view text, float& value, std::size_t* length) {

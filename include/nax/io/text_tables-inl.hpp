@@ -1,5 +1,6 @@
 #pragma once
 
+#include <clocale>
 #include <cmath>
 #include <cstdio>
 
@@ -63,8 +64,17 @@ std::string printed(const std::string& fmt, N x) {
   return text;
 }
 
+// The number has a point, whatever the locale is.
+inline std::string printed_float(const std::string& fmt, double x) {
+  const std::size_t begin = fmt.find('%'), end = fmt.find_first_of("eEfFgG", begin) + 1;
+  std::string number = printed(fmt.substr(begin, end - begin), x);
+  const std::string_view point = std::localeconv()->decimal_point;
+  if (const std::size_t at = number.find(point); at < number.size()) number.replace(at, point.size(), ".");
+  return fmt.substr(0, begin) + number + fmt.substr(end);
+}
+
 NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer) {
-  if (!integer) return printed(fmt, x);
+  if (!integer) return printed_float(fmt, x);
   if (!std::isfinite(x))
     raise<ValueError>(
         {"savetxt: cannot convert float ", x == x ? "infinity" : "NaN", " to integer, fmt '", fmt, "'"});
@@ -73,7 +83,7 @@ NAX_ENGINE std::string formatted_number(std::string fmt, double x, bool integer)
     return formatted_integer(std::move(fmt), static_cast<std::uint64_t>(whole), whole < 0);
   }
   fmt.replace(fmt.find_first_not_of("+-# 0123456789.", fmt.find('%') + 1), 1, ".0f");
-  return printed(fmt, x);
+  return printed_float(fmt, x);
 }
 
 NAX_ENGINE std::string formatted_integer(std::string fmt, std::uint64_t x, bool negative) {

@@ -53,7 +53,7 @@ Array<T> read_table(const char* function, const std::string& path, const Loadtxt
   const Bytes bytes = read_unpacked(function, path);
   const auto rows = text_fields(std::string(bytes.begin(), bytes.end()), options);
   std::vector<T> out;
-  std::size_t columns = rows.empty() ? 0 : rows[0].size();
+  std::size_t columns = rows.empty() ? 1 : rows[0].size();
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto& row = rows[r];
     if (row.size() != columns && options.usecols.empty())
@@ -76,7 +76,7 @@ Array<T> read_table(const char* function, const std::string& path, const Loadtxt
   const Array<T> table = nax::detail::typed<T>(nax::detail::placed(nax::detail::host_numbers<T>(out)));
   const Shape shape =
       text_shape(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(columns), options.ndmin);
-  const Array<T> shaped = table.reshape(rows.empty() ? Shape{0} : shape);
+  const Array<T> shaped = table.reshape(shape);
   return options.unpack && shaped.ndim() == 2 ? shaped.T() : shaped;
 }
 
@@ -145,7 +145,7 @@ void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options
     raise<ValueError>({"savetxt: fmt must have one % format of a number, got '", options.fmt, "'"});
   if (x.ndim() != 1 && x.ndim() != 2)
     raise<ValueError>({"savetxt: expected 1D or 2D array, shape ", x.shape()});
-  const std::int64_t columns = x.ndim() == 2 ? x.shape(1) : 1;
+  const std::int64_t rows = x.shape(0), columns = x.ndim() == 2 ? x.shape(1) : 1;
   const std::vector<T> numbers = x.to_vector();
   std::string text;
   const auto remark = [&](const std::string& words) {
@@ -158,16 +158,18 @@ void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options
     text += options.newline;
   };
   remark(options.header);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    text += [&, x = T(numbers[i])] {
-      if constexpr (std::is_integral_v<T>)
-        if (integer)
-          return io::detail::formatted_integer(options.fmt, static_cast<std::uint64_t>(x),
-                                               std::is_signed_v<T> && static_cast<std::int64_t>(x) < 0);
-      return io::detail::formatted_number(options.fmt, static_cast<double>(x), integer);
-    }();
-    const bool last = (static_cast<std::int64_t>(i) + 1) % columns == 0;
-    text += last ? options.newline : options.delimiter;
+  const auto number = [&](T x) {
+    if constexpr (std::is_integral_v<T>)
+      if (integer)
+        return io::detail::formatted_integer(options.fmt, static_cast<std::uint64_t>(x),
+                                             std::is_signed_v<T> && static_cast<std::int64_t>(x) < 0);
+    return io::detail::formatted_number(options.fmt, static_cast<double>(x), integer);
+  };
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column)
+      text += (column > 0 ? options.delimiter : "") +
+              number(T(numbers[static_cast<std::size_t>(row * columns + column)]));
+    text += options.newline;
   }
   remark(options.footer);
   io::detail::NewFile file("savetxt", path);
