@@ -1,5 +1,8 @@
 #include "nax/io/checkpoints.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -65,6 +68,65 @@ TEST_F(CheckpointsTest, KeepsTheLastAndTheBest) {
   EXPECT_NE(text_of<ValueError>([&] { none.restore_best(x); }).find(".best must say"), std::string::npos);
   EXPECT_NE(text_of<ValueError>([&] { io::Checkpoints(folder, {.every = 0}); }).find(".every must be"),
             std::string::npos);
+}
+
+TEST_F(CheckpointsTest, ADamagedOneIsNotTheBest) {
+  io::Checkpoints saved(folder, {.keep = 2, .best = io::Best::lowest});
+  for (int step = 1; step <= 3; ++step) saved.save(step, Array<int>(step), {.metric = 1. * step});
+  std::filesystem::resize_file(at("step_1.npz"), 40);
+  for (int step = 4; step <= 6; ++step) saved.save(step, Array<int>(step), {.metric = 1. * step});
+  EXPECT_EQ(saved.steps(), (Steps{2, 5, 6}));
+  Array<int> x;
+  EXPECT_EQ(saved.restore_best(x), 2);
+}
+
+TEST_F(CheckpointsTest, LinksThatLeadNowhereArePassedOver) {
+  io::Checkpoints saved(folder);
+  Array<int> x;
+  for (const char* name : {"step_5.npz", "step_6.npz"})
+    std::filesystem::create_symlink("/no/such/file", at(name));
+  expect_refused([&] { saved.restore(x); }, "step_6.npz' cannot be opened");
+  io::Checkpoints(root + "/b").save(4, Array<int>(4));
+  std::filesystem::copy_file(root + "/b/step_4.npz", at("step_4.npz"));
+  EXPECT_EQ(saved.restore(x), 4);
+  EXPECT_EQ(x.item(), 4);
+}
+
+TEST_F(CheckpointsTest, AForkedChildDoesNotKeepTheLock) {
+  auto saved = std::make_unique<io::Checkpoints>(folder);
+  saved->save(1, Array<int>(1));
+  int to_child[2], from_child[2];
+  ASSERT_EQ(::pipe(to_child) + ::pipe(from_child), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(to_child[1]);
+    const std::unique_ptr<io::Checkpoints>* const left = new std::unique_ptr(std::move(saved));
+    char byte = 0;
+    if (::write(from_child[1], &byte, 1) != 1) ::_exit(1);
+    static_cast<void>(::read(to_child[0], &byte, 1));  // until the other end is closed
+    ::_exit(left->get() ? 0 : 1);
+  }
+  ::close(to_child[0]);
+  char byte = 0;
+  EXPECT_EQ(::read(from_child[0], &byte, 1), 1);
+  saved.reset();
+  EXPECT_TRUE(io::Checkpoints(folder).save(2, Array<int>(2)));
+  ::close(to_child[1]);
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const int end : from_child) ::close(end);
+  // Nor does it give away the parent's.
+  io::Checkpoints again(folder);
+  again.save(3, Array<int>(3));
+  const pid_t other = ::fork();
+  if (other == 0) {
+    again.~Checkpoints();
+    ::_exit(0);
+  }
+  ::waitpid(other, &status, 0);
+  EXPECT_EQ(status, 0);
+  expect_refused([&] { io::Checkpoints(folder).save(4, Array<int>(4)); }, "is being saved to");
 }
 
 TEST_F(CheckpointsTest, AnAsynchronousSaveHoldsTheStateOfItsCall) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -223,6 +224,7 @@ NAX_ENGINE CheckpointFolder::Lock CheckpointFolder::lock() {
   if (locked_ || remote_) return locked_ ? Lock::held : Lock::unknown;
   const Lock result = os::try_lock(folder_.get());
   locked_ = result == Lock::held;
+  process_of_lock_ = os::process_id();
   return result;
 }
 
@@ -248,10 +250,14 @@ NAX_ENGINE std::vector<std::int64_t> CheckpointFolder::steps() const {
 
 NAX_ENGINE double CheckpointFolder::metric_of(std::int64_t step) const {
   const Source source("Checkpoints", file_of(step));
-  ZipReader zip(source);
-  const auto found = zip.entries().find("metric");
-  if (found == zip.entries().end()) source.fail("has no array named metric");
-  return loaded(zip.open(found->second), 0.0);
+  try {
+    ZipReader zip(source);
+    const auto found = zip.entries().find("metric");
+    if (found == zip.entries().end()) source.fail("has no array named metric");
+    return loaded(zip.open(found->second), 0.0);
+  } catch (const IoError&) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 NAX_ENGINE std::optional<std::int64_t> CheckpointFolder::best() const {

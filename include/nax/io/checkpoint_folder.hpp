@@ -107,6 +107,13 @@ class CheckpointReader {
 class CheckpointFolder {
  public:
   CheckpointFolder(std::string path, const CheckpointsOptions& options);
+  // Lets go of the lock at once: a child that was forked meanwhile has the folder open, too, which would
+  // keep it. The child itself leaves the lock as it is.
+  ~CheckpointFolder() {
+    if (locked_ && process_of_lock_ == os::process_id()) os::unlock(folder_.get());
+  }
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
 
   const CheckpointsOptions& options() const { return options_; }
   std::string file_of(std::int64_t step) const { return path_ + "/step_" + std::to_string(step) + ".npz"; }
@@ -145,6 +152,7 @@ class CheckpointFolder {
 
   Lock lock();
   std::vector<std::string> names() const;
+  // NaN, which is never the best, where the file is damaged. Throws IoError where it cannot be opened.
   double metric_of(std::int64_t step) const;
 
   std::string path_;
@@ -153,6 +161,7 @@ class CheckpointFolder {
   Descriptor folder_;
   RemoteFiles* remote_ = nullptr;  // where the folder is an address
   bool locked_ = false, name_is_on_disk_ = false;
+  std::int64_t process_of_lock_ = 0;
 };
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <limits>
@@ -84,11 +85,16 @@ class Checkpoints {
         check_own(step);
         return restore(state, step, options);
       } catch (const IoError& error) {
-        if (!folder_.has(step)) {  // another process removed it, and has a later one
-          all = steps();
-          continue;
+        if (!folder_.has(step)) {
+          std::vector<std::int64_t> now = steps();
+          if (!std::binary_search(now.begin(), now.end(), step)) {
+            all = std::move(now);  // another process removed it, and has a later one
+            continue;
+          }
+          // A name that leads nowhere, such as a link: the one before is tried.
+        } else if (!pass_over(step, error, all.size() > 1)) {
+          throw;
         }
-        if (!pass_over(step, error, all.size() > 1)) throw;
         if (!first) first = std::current_exception();
         all.pop_back();
       }
