@@ -2,6 +2,8 @@
 #include "nax/storage.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -73,6 +75,34 @@ TEST_F(Storage, ConnectionsAreKept) {
   EXPECT_EQ(server.requests(), 20);
   EXPECT_LE(server.connections(), 2);
 }
+
+TEST_F(Storage, AForkedChildMakesConnectionsOfItsOwn) {
+  EXPECT_EQ(as_string(storage::read("s3://bucket/a/one")), "hello");
+  const int before = server.connections();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    bool right = true;
+    for (int i = 0; i < 20; ++i) right = right && as_string(storage::read("s3://bucket/a/large")) == large;
+    ::_exit(right ? 0 : 1);
+  }
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(as_string(storage::read("s3://bucket/a/one")), "hello");
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_GT(server.connections(), before);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their allocators end the process
+TEST_F(Storage, SizesBeyondMemoryAreRefused) {
+  server.other = [](const Loopback::Request&) {
+    return "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes "
+           "0-4/4611686018427387904\r\n\r\nhello";
+  };
+  EXPECT_NE(error_of("s3://bucket/huge").find("'s3://bucket/huge' needs more memory than there is"),
+            std::string::npos);
+}
+#endif
 
 TEST_F(Storage, EveryFaultIsOvercome) {
   for (const Fault fault : {Fault::answer_503, Fault::cut_headers, Fault::cut_body, Fault::close_at_once}) {

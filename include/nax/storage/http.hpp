@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/io/remote.hpp"
 #include "nax/storage/azure.hpp"
@@ -38,6 +39,9 @@ class Handles {
   }
   Handle take() {
     const std::lock_guard lock(mutex_);
+    // Connections of before a fork are the parent's: a child leaves them as they are, and closes none.
+    if (const unsigned now = nax::detail::process_generation; now != generation_)
+      idle_.clear(), generation_ = now;
     if (idle_.empty()) return {::curl_easy_init(), ::curl_multi_init()};
     const Handle handle = idle_.back();
     idle_.pop_back();
@@ -50,9 +54,15 @@ class Handles {
   }
 
  private:
-  Handles() { ::curl_global_init(CURL_GLOBAL_DEFAULT); }
+  Handles() {
+    ::curl_global_init(CURL_GLOBAL_DEFAULT);
+    nax::detail::at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                         [] { instance().mutex_.unlock(); });
+    generation_ = nax::detail::process_generation;
+  }
   std::mutex mutex_;
   std::vector<Handle> idle_;
+  unsigned generation_ = 0;
 };
 
 inline std::size_t take_body(char* data, std::size_t size, std::size_t count, void* to) {
