@@ -85,4 +85,20 @@ TEST_F(StorageShards, ErrorsOfShardsReadAheadComeAtTheirTurn) {
   EXPECT_EQ(n, count(data::from_tfrecord(std::vector{records[0]})));
 }
 
+// One may be allowed to read objects, and not to list them.
+TEST_F(StorageShards, VersionsAreAskedForOneByOneWhereListsAreForbidden) {
+  const auto print = [&] {
+    return data::from_tfrecord(records, {.index = false}).iterator().state().print();
+  };
+  for (const std::string& address : records) server.etags[address.substr(4)] = "a";
+  server.other = [](const Loopback::Request& request) -> std::optional<std::string> {
+    if (request.query.find("list-type=2") == std::string::npos) return std::nullopt;
+    return "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
+  };
+  const std::uint64_t first = print();
+  EXPECT_EQ(print(), first);
+  server.etags["/bucket/3.tfrecord"] = "b";
+  EXPECT_NE(print(), first);
+}
+
 }  // namespace storage_shards

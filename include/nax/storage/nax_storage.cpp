@@ -216,8 +216,12 @@ std::vector<std::string> versions_of(const std::vector<std::string>& addresses, 
     const bool can_list = folder.starts_with("s3://") || folder.starts_with("gs://") ||
                           (folder.starts_with("az://") && std::count(folder.begin(), folder.end(), '/') > 3);
     if (!can_list || count < worth_a_list) continue;
-    for (Object& object : storage::list(folder))
-      listed.emplace(std::move(object.address), std::move(object.etag));
+    try {
+      for (Object& object : storage::list(folder))
+        listed.emplace(std::move(object.address), std::move(object.etag));
+    } catch (const StoreError& error) {  // one may read objects and not list them
+      if (error.status / 100 != 4) throw;
+    }
   }
   std::vector<std::string> versions(addresses.size());
   for_each_parallel(addresses.size(), options, [&](std::size_t i) {
@@ -328,7 +332,8 @@ io::Bytes read(const std::string& address) {
   if (cache && cache->read(known_as, object, etag) &&
       (!options.revalidate || detail::is_current("storage::read", place, options, etag)))
     return object;
-  detail::Loaded loaded = detail::read_object("storage::read", place, options);
+  detail::Loaded loaded = io::detail::within_memory(
+      "storage::read", place.shown, [&] { return detail::read_object("storage::read", place, options); });
   if (cache) cache->write(known_as, loaded.object, loaded.etag);
   return std::move(loaded.object);
 }
