@@ -65,6 +65,7 @@ NAX_ENGINE void Workers::start() {
     recorded_since_ = recording.since;
   if (is_started()) return;
   const std::lock_guard lock(shared_->mutex);
+  started_in_ = this_generation();
   if (!stop_) grow(begin_with_);
 }
 

@@ -101,8 +101,10 @@ class Workers {
   void stop();
   // Was this process forked from that in which the iterator was made?
   bool in_child() const { return generation_ != process_generation; }
-  // Did the threads stay behind there?
-  bool is_forked() const { return in_child() && !(shared_ && shared_->threads.empty()); }
+  // Did the threads stay behind in the process that started them?
+  bool is_forked() const {
+    return !shared_ || (!shared_->threads.empty() && started_in_ != process_generation);
+  }
   [[noreturn]] void refuse_in_child() const;
   // State that those threads may have been changing: never destroyed.
   template <class T>
@@ -155,6 +157,7 @@ class Workers {
   const int cores_, most_, begin_with_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
   const unsigned generation_ = this_generation();
+  unsigned started_in_ = generation_;  // the process that the threads belong to
   std::vector<Slot> slots_;
   std::vector<std::size_t> free_, done_;  // without order: slots to pull into, and for the loop
   std::int64_t given_ = 0, taken_ = 0;    // slots pulled into, slots taken by the loop
