@@ -42,6 +42,24 @@ TEST(DataFaults, IgnoredErrorsAreLogged) {
       }
 }
 
+TEST(DataFaults, SlicesCountElementsThatFail) {
+  const auto without = [](std::int64_t bad) {
+    return [bad](std::int64_t i) { return i == bad ? throw ValueError("f: bad") : i; };
+  };
+  for (const bool walked : {false, true}) {
+    SCOPED_TRACE(walked);
+    auto input = data::range(12);
+    if (walked) input = input.filter(all_pass);
+    EXPECT_EQ(all_of(input.map(without(5)).skip(5).ignore_errors()), (Numbers{6, 7, 8, 9, 10, 11}));
+    EXPECT_EQ(all_of(input.map(without(1)).take(3).ignore_errors()), (Numbers{0, 2}));
+    EXPECT_EQ(all_of(input.map(without(0)).shard(0, 4).ignore_errors()), (Numbers{4, 8}));
+    // Threads are at work when the shard passes over elements behind the one that failed.
+    for (int turn = 0; turn < 50; ++turn)
+      EXPECT_EQ(all_of(input.map(without(1)).prefetch(4).shard(1, 2).ignore_errors()),
+                (Numbers{3, 5, 7, 9, 11}));
+  }
+}
+
 TEST(DataFaults, ZippedPartsStayTogether) {
   const auto walked = data::range(7).filter(all_pass);
   for (const bool first : {true, false}) {
@@ -136,5 +154,26 @@ TEST(DataFaults, AForkedChildsIteratorIsAnError) {
     }
   }
 }
+
+#if !defined(__SANITIZE_THREAD__)  // TSan starts no threads in a forked child
+TEST(DataFaults, AForkedChildGoesOnWithAnIteratorThatHadNoThreads) {
+  auto it = data::range(20).filter(all_pass).prefetch(2).iterator();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    Numbers got;
+    try {
+      while (const auto i = it.next()) got.push_back(*i);
+      const auto gone = std::move(it);  // joins its threads
+    } catch (const Error&) {
+    }
+    ::_exit(got.size() == 20 ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(it.next(), 0);
+}
+#endif
 
 }  // namespace data_faults

@@ -54,7 +54,7 @@ class ParallelIndexCursor final : public Cursor<Element>, Workers {
     return result;
   }
   std::int64_t skip(std::int64_t n) override {
-    if (last_ >= 0 || at_ > 0) return Cursor<Element>::skip(n);  // threads are at work
+    if (is_started() || at_ > 0) return Cursor<Element>::skip(n);
     at_ = n < size_ ? n : size_;
     return at_;
   }
@@ -119,11 +119,12 @@ class ParallelCursor final : public Cursor<Element>, Workers {
     ring_[slot].element.reset();
     last_ = std::move(ring_[slot].origin);
     ring_[slot].origin = {};
-    begun_ = true;
     release(slot);
     return result;
   }
-  std::int64_t skip(std::int64_t n) override { return begun_ ? Cursor<Element>::skip(n) : pull_.skip(n); }
+  std::int64_t skip(std::int64_t n) override {
+    return is_started() ? Cursor<Element>::skip(n) : pull_.skip(n);
+  }
   Origin origin() const override { return last_; }
 
  private:
@@ -145,7 +146,6 @@ class ParallelCursor final : public Cursor<Element>, Workers {
   Work work_;
   std::vector<Slot> ring_;
   Origin last_;
-  bool begun_ = false;
 };
 
 template <class Raw, class Element, class Pull, class Work>

@@ -101,8 +101,9 @@ class SliceStage final : public Stage<Element> {
     std::optional<Element> next() override {
       if (given_ >= slice_.most) return std::nullopt;
       if (gap_ > 0 && input_->skip(gap_) < gap_) return std::nullopt;
+      ++given_, gap_ = slice_.step - 1;  // an element that cannot be made has its place, too
       std::optional<Element> element = input_->next();
-      if (element) ++given_, gap_ = slice_.step - 1;
+      if (!element) given_ = slice_.most;  // the end
       return element;
     }
     void prepare() override { input_->prepare(); }
