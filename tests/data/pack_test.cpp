@@ -179,6 +179,8 @@ TEST(DataPack, TreesAndRefusals) {
               all_of(sequences({2, 9}).pack(4));
             }),
             "pack: element 1: pack: a sequence of length 9 is longer than a row of 4");
+  // The others are packed.
+  EXPECT_EQ(numbers(all_of(sequences({2, 9, 1}).pack(4).ignore_errors()))[0], (Numbers{0, 1, 20, 0}));
   EXPECT_EQ(refusal([&] { sequences({2}).pack(0); }),
             "pack: the length and .bins must be at least 1, not 0 and 16");
   const auto mixed = data::range(1, 3).map([](std::int64_t n) { return Array<float>(zeros<float>({1, n})); });

@@ -86,6 +86,7 @@ class PackStage final : public Stage<std::pair<std::vector<Element>, std::vector
           raise<ValueError>(
               {"pack: a sequence of length ", span_.count, " is longer than a row of ", length_});
       } catch (...) {
+        element_.reset();
         rethrow_from("pack", input_->origin().text());
       }
       return true;
