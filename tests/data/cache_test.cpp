@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "data/elements.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
@@ -59,6 +60,17 @@ TEST(DataCache, InMemoryEachElementIsMadeOnce) {
   const auto shuffled = data::range(40).map(square).cache().shuffle({.key = random::key(0)});
   EXPECT_NE(all_of(shuffled), all_of(shuffled.epoch(1)));
   EXPECT_EQ(*square.calls, 40);
+}
+
+TEST(DataCache, AnElementThatFailsKeepsItsPlace) {
+  const auto fails = [](std::int64_t i) { return i == 3 ? throw ValueError("f: no threes") : i; };
+  const auto cached = data::range(8).filter(all_pass).map(fails).cache().ignore_errors();
+  const std::vector<std::int64_t> expected{0, 1, 2, 4, 5, 6, 7};
+  {
+    auto it = cached.iterator();
+    for (int n = 0; n < 5; ++n) EXPECT_EQ(it.next(), expected[static_cast<std::size_t>(n)]);
+  }
+  for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(all_of(cached), expected);
 }
 
 TEST(DataCache, AFolderOutlivesTheDataset) {
@@ -124,6 +136,36 @@ TEST(DataCache, TwoProcessesFillOneFolder) {
   EXPECT_TRUE(is_right());
   for (const auto& entry : std::filesystem::directory_iterator(files_of(folder)))
     EXPECT_EQ(entry.path().extension(), ".nax") << entry.path();
+}
+
+TEST(DataCache, AForkedChildFindsMemoryUnlocked) {
+  // Copies of these take most of the time, under the store's lock.
+  const auto large = [](std::int64_t i) { return std::vector<std::int64_t>(100'000, i); };
+  const auto cached = data::range(4).map(large).cache();
+  const auto is_right = [&] {
+    std::int64_t i = 0;
+    for (const std::vector<std::int64_t>& x : cached) {
+      if (x.size() != 100'000 || x.back() != i++) return false;
+    }
+    return i == 4;
+  };
+  std::atomic<bool> ended{false};
+  std::thread other([&] {
+    while (!ended) EXPECT_TRUE(is_right());
+  });
+  for (int turn = 0; turn < 20; ++turn) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      ::_exit(is_right() ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    if (status != 0) break;
+  }
+  ended = true;
+  other.join();
 }
 
 TEST(DataCache, FilesOfKilledProcessesAreSwept) {

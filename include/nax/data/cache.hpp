@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <mutex>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/data/cache_folder.hpp"
 #include "nax/data/cursors.hpp"
 #include "nax/data/identity.hpp"
@@ -21,6 +24,31 @@ struct Store {
   virtual void set_size(std::int64_t n) = 0;
   // Is getting an element next to no work, for all of n?
   virtual bool has_all(std::int64_t n) = 0;
+};
+
+// The locks of memory stores, which share them. Around a fork() all are taken, so that a child finds none
+// that is held by a thread it does not have.
+class StoreLocks {
+ public:
+  static std::mutex& next() {
+    StoreLocks& all = instance();
+    return all.mutexes_[all.given_++ % all.mutexes_.size()];
+  }
+
+ private:
+  StoreLocks() { at_fork(lock_all, unlock_all, unlock_all); }
+  static StoreLocks& instance() {
+    static StoreLocks* const all = new StoreLocks;
+    return *all;
+  }
+  static void lock_all() {
+    for (std::mutex& mutex : instance().mutexes_) mutex.lock();
+  }
+  static void unlock_all() {
+    for (std::mutex& mutex : instance().mutexes_) mutex.unlock();
+  }
+  std::array<std::mutex, 16> mutexes_;
+  std::atomic<std::size_t> given_{0};
 };
 
 template <class Element>
@@ -53,7 +81,7 @@ class MemoryStore final : public Store<Element> {
   }
 
  private:
-  std::mutex mutex_;
+  std::mutex& mutex_ = StoreLocks::next();
   std::vector<std::optional<Element>> elements_;
   std::int64_t held_ = 0, size_ = -1;
 };
@@ -157,7 +185,13 @@ class CacheStage final : public Stage<Element> {
       if (size_ >= 0 && at_ >= size_) return std::nullopt;
       if (std::optional<Element> element = store_->get(at_)) return ++at_, element;
       if (!come_here()) return std::nullopt;
-      std::optional<Element> element = walk_->next();
+      std::optional<Element> element;
+      try {
+        element = walk_->next();
+      } catch (...) {
+        walked_ = ++at_;  // it keeps its place, as skip() counts it
+        throw;
+      }
       if (!element) {
         if (!context_.is_stopped()) store_->set_size(size_ = at_);
         return element;
