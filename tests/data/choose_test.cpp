@@ -65,6 +65,9 @@ TEST(DataChoose, ChoicesAreFollowed) {
   const auto on = data::choose_from({a, two}, choices, {.stop_on_empty = false});
   EXPECT_EQ(all_of(on), (Numbers{100, 0, 1, 101, 2, 3, 4, 5}));
   expect_resumes(on);
+  const auto endless = data::range(2).repeat();
+  EXPECT_EQ(all_of(data::choose_from({two, data::range(3)}, endless, {.stop_on_empty = false})),
+            (Numbers{100, 0, 101, 1, 2}));
   EXPECT_EQ(refusal<IndexError>([&] { all_of(data::choose_from({a}, choices)); }),
             "choose_from: there is no dataset 1 among 1");
 }

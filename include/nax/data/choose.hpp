@@ -72,6 +72,7 @@ class ChosenCursor final : public Cursor<Element> {
                const Context& context)
       : choice_(std::move(choice)), stop_on_empty_(stop_on_empty) {
     for (const StageRef<Element>& input : inputs) inputs_.push_back(input->open(context));
+    open_ = inputs_.size();
   }
   std::optional<Element> next() override {
     std::optional<Element> element;
@@ -99,6 +100,7 @@ class ChosenCursor final : public Cursor<Element> {
       }
       if (stop_on_empty_) break;
       if (last_ == input.get()) last_ = nullptr;
+      if (input && --open_ == 0) break;
       input.reset(), choice_.end(i);
     }
     ended_ = true;
@@ -108,6 +110,7 @@ class ChosenCursor final : public Cursor<Element> {
   Choice choice_;
   bool stop_on_empty_, ended_ = false;
   Cursor<Element>* last_ = nullptr;
+  std::size_t open_ = 0;  // that have not ended
 };
 
 template <class Element>
