@@ -110,6 +110,8 @@ TEST(DataResume, PositionsAreTreesAndBelongToTheirPipeline) {
   EXPECT_EQ(refusal([&] { data::range(10).shuffle({.key = random::key(2)}).iterator(position); }), other);
   EXPECT_EQ(refusal([&] { dataset.epoch(1).iterator(position); }), other);
   EXPECT_EQ(refusal([&] { dataset.iterator(data::Position()); }), other);
+  EXPECT_EQ(refusal([&] { dataset.iterator(data::Position(-3, position.print())); }),
+            "iterator: the position counts -3 elements");
 }
 
 }  // namespace resume_test

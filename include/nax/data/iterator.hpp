@@ -46,6 +46,8 @@ class Iterator {
       throw ValueError(
           "iterator: the position was taken from another pipeline (its stages, options, keys or files "
           "differ)");
+    if (position && position->count() < 0)
+      raise<ValueError>({"iterator: the position counts ", position->count(), " elements"});
     const OnHost host;
     is_elastic_ = stage_->is_elastic();
     if (is_elastic_) context_.elastic_start = position ? position->count() : 0;
