@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "data/elements.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
@@ -43,6 +44,18 @@ TEST(DataFingerprint, CachesTellFilesOfEqualShapeApart) {
   // A file that was written anew is another one.
   io::save(train, Array<float>(arange<float>(20, 26).reshape({3, 2})));
   EXPECT_EQ(firsts(data::from_npy<float>(train).cache(folder)), (std::vector<float>{20, 22, 24}));
+}
+
+TEST(DataFingerprint, CachesTellSmallValuesApart) {
+  const std::string folder = fresh("padded_cache");
+  const auto rows = data::range(1, 3).map([](std::int64_t n) { return Array<float>(ones<float>({n})); });
+  std::set<std::uint64_t> prints;
+  for (const double value : {1e-7, 3e-7, -4e-7}) {
+    for (const Array<float>& x : rows.padded_batch(2, {.value = value}).cache(folder))
+      EXPECT_EQ(x(0, 1).item(), static_cast<float>(value));
+    prints.insert(print_of(rows.pack(4, {.value = value})));
+  }
+  EXPECT_EQ(prints.size(), 3u);
 }
 
 TEST(DataFingerprint, CachesTellArraysAndTablesApart) {

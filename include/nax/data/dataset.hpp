@@ -153,7 +153,8 @@ class Dataset {
     };
     using Pieces = std::pair<std::vector<Element>, std::vector<detail::RowSpan>>;
     return Dataset<Pieces>(std::make_shared<detail::PackStage<Element>>(stage_, length, options))
-        .map(put, {.threads = options.threads, .name = "pack", .version = std::to_string(options.value)});
+        .map(put,
+             {.threads = options.threads, .name = "pack", .version = detail::text_of(options.value, {})});
   }
   // The rows of each element along its first axis. Loops throw ValueError for an array without axes, and
   // where the leading axes differ.

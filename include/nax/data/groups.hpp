@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <deque>
 
 #include "nax/core/overflow.hpp"
@@ -206,7 +207,7 @@ Batched<E> stack_padded(const std::vector<E>& elements, double value, const Shap
 
 // Options as a text for fingerprints.
 inline std::string text_of(double value, const Shape& shape) {
-  std::string text = std::to_string(value);
+  std::string text = std::to_string(std::bit_cast<std::uint64_t>(value));
   for (const std::int64_t extent : shape) text += " " + std::to_string(extent);
   return text;
 }
