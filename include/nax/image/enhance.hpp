@@ -1,139 +1,38 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
-#include "nax/image/resize.hpp"
-#include "nax/numpy/elementwise/arithmetic.hpp"
-#include "nax/numpy/elementwise/bitwise.hpp"
-#include "nax/numpy/elementwise/rounding.hpp"
-#include "nax/numpy/indexing/at.hpp"
-#include "nax/numpy/indexing/take.hpp"
-#include "nax/numpy/reductions/argmax.hpp"
-#include "nax/numpy/reductions/cumulative.hpp"
-#include "nax/numpy/reductions/max_min.hpp"
-#include "nax/numpy/reductions/sum.hpp"
-#include "nax/numpy/reductions/variance.hpp"
+#include "nax/core/array.hpp"
 
 // Images of bytes (..., height, width, channels), changed as Pillow does: each image and channel by itself.
 // Factors are numbers or 0-d arrays, so that all of them map and are recorded.
 NAX_BEGIN
 namespace image {
-namespace detail {
 
-template <class T>
-void check_bytes(const char* function, const Array<T>& x) {
-  static_assert(std::is_same_v<T, std::uint8_t>, "image: this function is of images of uint8");
-  check_image(function, x);
-}
-template <class T>
-void check_colors(const char* function, const Array<T>& x) {
-  check_bytes(function, x);
-  if (x.shape(-1) != 3) raise<ShapeError>({function, ": an image has three channels, shape ", x.shape()});
-}
-// Between one image and another: from + factor (to - from), cut off.
-inline Array<std::uint8_t> blend(const Array<float>& from, const Array<std::uint8_t>& to,
-                                 const Array<float>& factor) {
-  return clip(from + factor * (to.astype<float>() - from), 0.f, 255.f).template astype<std::uint8_t>();
-}
-// Luma of three channels (ITU-R 601) in whole numbers, (..., height, width, 1).
-template <class T>
-Array<float> luma(const Array<T>& x) {
-  const nax::detail::ComputeOn beside_x(x);
-  const Array<int> weights = {19595, 38470, 7471};
-  const Array<int> total = sum(x.template astype<int>() * weights, {.axis = -1, .keepdims = true});
-  return right_shift(total + 0x8000, 16).template astype<float>();
-}
-
-}  // namespace detail
+using ImageBytes = Array<std::uint8_t>;
 
 // Black for a factor of 0, the image for 1. The result has the shape of x. Throws ShapeError for less than
 // three axes.
-template <Dtype T>
-Array<T> adjust_brightness(const Array<T>& x, const Array<float>& factor) {
-  detail::check_bytes("adjust_brightness", x);
-  return detail::blend(Array<float>(zeros_like(x).template astype<float>()), x, factor);
-}
+NAX_ENGINE ImageBytes adjust_brightness(const ImageBytes& x, const Array<float>& factor);
 // Its greys for a factor of 0, the image for 1. The result has the shape of x. Throws ShapeError unless x has
 // three channels.
-template <Dtype T>
-Array<T> adjust_saturation(const Array<T>& x, const Array<float>& factor) {
-  detail::check_colors("adjust_saturation", x);
-  return detail::blend(detail::luma(x), x, factor);
-}
+NAX_ENGINE ImageBytes adjust_saturation(const ImageBytes& x, const Array<float>& factor);
 // Its mean grey for a factor of 0, the image for 1. The result has the shape of x. Throws ShapeError unless x
 // has three channels.
-template <Dtype T>
-Array<T> adjust_contrast(const Array<T>& x, const Array<float>& factor) {
-  detail::check_colors("adjust_contrast", x);
-  const Array<float> middle = mean(detail::luma(x), {.axis = {-3, -2, -1}, .keepdims = true});
-  return detail::blend(Array<float>(floor(middle + 0.5f)), x, factor);
-}
+NAX_ENGINE ImageBytes adjust_contrast(const ImageBytes& x, const Array<float>& factor);
 // A smoothed image for a factor of 0, the image for 1. The result has the shape of x. Throws ShapeError for
 // less than three axes.
-template <Dtype T>
-Array<T> adjust_sharpness(const Array<T>& x, const Array<float>& factor) {
-  detail::check_bytes("adjust_sharpness", x);
-  const std::int64_t h = x.shape(-3), w = x.shape(-2);
-  if (h < 3 || w < 3) return x;
-  const Array<float> whole = x.template astype<float>();
-  const auto part = [&](std::int64_t down, std::int64_t right) {
-    return Array<float>(whole(ellipsis, slice(down, h - 2 + down), slice(right, w - 2 + right), _));
-  };
-  Array<float> total = part(1, 1) * 4.f;
-  for (const std::int64_t down : {0, 1, 2})
-    for (const std::int64_t right : {0, 1, 2}) total = total + part(down, right);
-  const Array<float> smooth = floor(total / 13.f + 0.5f);
-  return detail::blend(whole.at(ellipsis, slice(1, h - 1), slice(1, w - 1), _).set(smooth), x, factor);
-}
+NAX_ENGINE ImageBytes adjust_sharpness(const ImageBytes& x, const Array<float>& factor);
 // The highest `bits` bits of each byte. The result has the shape of x. Throws ValueError unless 0 <= bits <=
 // 8, and ShapeError for less than three axes.
-template <Dtype T>
-Array<T> posterize(const Array<T>& x, int bits) {
-  detail::check_bytes("posterize", x);
-  if (bits < 0 || bits > 8) raise<ValueError>({"posterize: bits must be 0 to 8, got ", bits});
-  return bitwise_and(x, static_cast<std::uint8_t>(0xff00 >> bits & 0xff));
-}
+NAX_ENGINE ImageBytes posterize(const ImageBytes& x, int bits);
 // Bytes from the threshold on are inverted. The result has the shape of x. Throws ShapeError for less than
 // three axes.
-template <Dtype T>
-Array<T> solarize(const Array<T>& x, int threshold) {
-  detail::check_bytes("solarize", x);
-  const Array<int> wide = x.template astype<int>();
-  return where(wide < threshold, wide, 255 - wide).template astype<std::uint8_t>();
-}
+NAX_ENGINE ImageBytes solarize(const ImageBytes& x, int threshold);
 // Each channel stretched from its least and largest byte to 0 and 255. The result has the shape of x. Throws
 // ShapeError for less than three axes.
-template <Dtype T>
-Array<T> autocontrast(const Array<T>& x) {
-  detail::check_bytes("autocontrast", x);
-  if (x.size() == 0) return x;
-  const Array<int> wide = x.template astype<int>();
-  const Array<int> low = min(wide, {.axis = {-3, -2}, .keepdims = true}),
-                   high = max(wide, {.axis = {-3, -2}, .keepdims = true});
-  const Array<int> stretched = floor_divide((wide - low) * 255, maximum(high - low, 1));
-  return where(high > low, stretched, wide).template astype<std::uint8_t>();
-}
+NAX_ENGINE ImageBytes autocontrast(const ImageBytes& x);
 // Each channel mapped so that its bytes are spread evenly over 0 to 255. The result has the shape of x.
 // Throws ShapeError for less than three axes.
-template <Dtype T>
-Array<T> equalize(const Array<T>& x) {
-  detail::check_bytes("equalize", x);
-  if (x.size() == 0) return x;
-  const nax::detail::ComputeOn beside_x(x);
-  const std::int64_t pixels = x.shape(-3) * x.shape(-2), c = x.shape(-1), n = x.size() / (pixels * c);
-  const Array<int> first = arange<int>(static_cast<int>(n * c)).reshape({n, 1, c}) * 256;
-  const Array<int> places = x.template astype<int>().reshape({n, pixels, c}) + first;
-  const Array<int> counts = zeros<int>({n * c * 256}).at(places.reshape({-1})).add(1).reshape({n * c, 256});
-  const Array<int> numbers = arange<int>(256);
-  const Array<int> last = max(where(counts > 0, numbers, 0), {.axis = 1, .keepdims = true});
-  const Array<int> step =
-      floor_divide(static_cast<int>(pixels) - take_along_axis(counts, last, 1), 255);  // 0: as it is
-  const Array<int> before = cumsum(counts, {.axis = 1}) - counts;
-  const Array<int> spread = minimum(floor_divide(floor_divide(step, 2) + before, maximum(step, 1)), 255);
-  const Array<int> table = where(step == 0, numbers, spread);
-  return take(table.reshape({-1}), places).reshape(x.shape()).template astype<std::uint8_t>();
-}
+NAX_ENGINE ImageBytes equalize(const ImageBytes& x);
 
 struct AffineOptions {
   int fill = 0;  // the byte of pixels from outside
@@ -141,32 +40,12 @@ struct AffineOptions {
 // The image whose pixel (row, column) is that of x which holds the point (a u + b v + c, d u + e v + f), for
 // u, v = column + 1/2, row + 1/2 and the six numbers a to f of the matrix. The result has the shape of x.
 // Throws ShapeError for less than three axes, and unless the matrix is (6,).
-template <Dtype T>
-Array<T> affine(const Array<T>& x, const Array<float>& matrix, const AffineOptions& options = {}) {
-  detail::check_bytes("affine", x);
-  if (!(matrix.shape() == Shape{6}))
-    raise<ShapeError>({"affine: the matrix must be (6,), shape ", matrix.shape()});
-  const std::int64_t h = x.shape(-3), w = x.shape(-2);
-  if (x.size() == 0) return x;
-  const nax::detail::ComputeOn beside_x(x);
-  const Array<float> u = arange<float>(static_cast<float>(w)) + 0.5f,
-                     v = arange<float>(static_cast<float>(h)).reshape({h, 1}) + 0.5f;
-  const auto place = [&](int i) {
-    return Array<float>(floor(matrix(i) * u + matrix(i + 1) * v + matrix(i + 2)));
-  };
-  const Array<float> column = place(0), row = place(3);
-  const float right = static_cast<float>(w - 1), bottom = static_cast<float>(h - 1);
-  const Array<bool> inside =
-      logical_and(logical_and(column >= 0.f, column <= right), logical_and(row >= 0.f, row <= bottom));
-  const Array<int> at = clip(row, 0.f, bottom).template astype<int>() * static_cast<int>(w) +
-                        clip(column, 0.f, right).template astype<int>();
-  Shape flat = x.shape();
-  flat.pop_back(), flat.pop_back();
-  flat.back() = h * w;
-  flat.push_back(x.shape(-1));
-  const Array<T> moved = take(x.reshape(flat), at.reshape({-1}), {.axis = -2}).reshape(x.shape());
-  return where(expand_dims(inside, -1), moved, static_cast<std::uint8_t>(options.fill));
-}
+NAX_ENGINE ImageBytes affine(const ImageBytes& x, const Array<float>& matrix,
+                             const AffineOptions& options = {});
 
 }  // namespace image
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/image/enhance-inl.hpp"
+#endif

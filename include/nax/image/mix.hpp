@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cmath>
 #include <utility>
 
 #include "nax/image/resize.hpp"
 #include "nax/numpy/indexing/take.hpp"
-#include "nax/random/gamma.hpp"
-#include "nax/random/integers.hpp"
 #include "nax/random/shuffle.hpp"
 
 // Examples of a batch mixed with one another, and their labels with them.
@@ -27,6 +24,10 @@ Array<T> mixed(const Array<T>& a, const Array<T>& b, const Array<S>& share) {
   return part * a + (1 - part) * b;
 }
 
+NAX_ENGINE Array<float> draw_share(const random::Key& key, double alpha);
+// A box (height, width, 1) of a drawn share of the area at a drawn place, cut off at the edges.
+NAX_ENGINE Array<bool> draw_box(const random::Key& keys, double alpha, int height, int width);
+
 }  // namespace detail
 
 struct MixOptions {
@@ -41,8 +42,7 @@ std::pair<Array<T>, Array<L>> mixup(const random::Key& key, const Array<T>& x, c
   static_assert(is_floating_v<T> && is_floating_v<L>, "mixup: examples and labels must be floating numbers");
   detail::check_batch("mixup", x, labels, options.alpha);
   const auto [of_share, of_order] = random::split(key);
-  const Array<float> share =
-      random::beta(of_share, static_cast<float>(options.alpha), static_cast<float>(options.alpha), {});
+  const Array<float> share = detail::draw_share(of_share, options.alpha);
   const Array<int> order = random::permutation(of_order, static_cast<int>(x.shape(0)));
   return {detail::mixed(x, Array<T>(take(x, order, {.axis = 0})), share),
           detail::mixed(labels, Array<L>(take(labels, order, {.axis = 0})), share)};
@@ -62,17 +62,8 @@ std::pair<Array<T>, Array<L>> cutmix(const random::Key& key, const Array<T>& x, 
   const nax::detail::ComputeOn beside_x(x);
   const int height = static_cast<int>(x.shape(1)), width = static_cast<int>(x.shape(2));
   const random::Key keys = random::split(key, Shape{4});
-  const Array<float> share =
-      random::beta(keys[0], static_cast<float>(options.alpha), static_cast<float>(options.alpha), {});
   const Array<int> order = random::permutation(keys[1], static_cast<int>(x.shape(0)));
-  // Rows and columns within half the box's extent of its middle.
-  const auto within = [&](const random::Key& k, int n) {
-    const Array<int> half = floor(sqrt(1 - share) * static_cast<float>(n) * 0.5f).template astype<int>();
-    const Array<int> middle = random::randint(k, {}, 0, std::max(n, 1)), at = arange<int>(n);
-    return Array<bool>(logical_and(at >= middle - half, at < middle + half));
-  };
-  const Array<bool> box = logical_and(within(keys[2], height).reshape({height, 1}), within(keys[3], width))
-                              .reshape({height, width, 1});
+  const Array<bool> box = detail::draw_box(keys, options.alpha, height, width);
   const Array<float> kept = 1 - mean(box.template astype<float>());
   return {Array<T>(where(box, Array<T>(take(x, order, {.axis = 0})), x)),
           detail::mixed(labels, Array<L>(take(labels, order, {.axis = 0})), kept)};
@@ -80,3 +71,7 @@ std::pair<Array<T>, Array<L>> cutmix(const random::Key& key, const Array<T>& x, 
 
 }  // namespace image
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/image/mix-inl.hpp"
+#endif
