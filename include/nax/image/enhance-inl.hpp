@@ -20,16 +20,17 @@ NAX_BEGIN
 namespace image {
 namespace detail {
 
-NAX_ENGINE void check_colors(const char* function, const ImageBytes& x) {
+NAX_ENGINE void check_colors(const char* function, const Array<std::uint8_t>& x) {
   check_image(function, x);
   if (x.shape(-1) != 3) raise<ShapeError>({function, ": an image has three channels, shape ", x.shape()});
 }
 // Between one image and another: from + factor (to - from), cut off.
-NAX_ENGINE ImageBytes blend(const Array<float>& from, const ImageBytes& to, const Array<float>& factor) {
+NAX_ENGINE Array<std::uint8_t> blend(const Array<float>& from, const Array<std::uint8_t>& to,
+                                     const Array<float>& factor) {
   return clip(from + factor * (to.astype<float>() - from), 0.f, 255.f).astype<std::uint8_t>();
 }
 // Luma of three channels (ITU-R 601) in whole numbers, (..., height, width, 1).
-NAX_ENGINE Array<float> luma(const ImageBytes& x) {
+NAX_ENGINE Array<float> luma(const Array<std::uint8_t>& x) {
   const nax::detail::ComputeOn beside_x(x);
   const Array<int> weights = {19595, 38470, 7471};
   const Array<int> total = sum(x.astype<int>() * weights, {.axis = -1, .keepdims = true});
@@ -38,23 +39,23 @@ NAX_ENGINE Array<float> luma(const ImageBytes& x) {
 
 }  // namespace detail
 
-NAX_ENGINE ImageBytes adjust_brightness(const ImageBytes& x, const Array<float>& factor) {
+NAX_ENGINE Array<std::uint8_t> adjust_brightness(const Array<std::uint8_t>& x, const Array<float>& factor) {
   detail::check_image("adjust_brightness", x);
   return detail::blend(Array<float>(zeros_like(x).astype<float>()), x, factor);
 }
 
-NAX_ENGINE ImageBytes adjust_saturation(const ImageBytes& x, const Array<float>& factor) {
+NAX_ENGINE Array<std::uint8_t> adjust_saturation(const Array<std::uint8_t>& x, const Array<float>& factor) {
   detail::check_colors("adjust_saturation", x);
   return detail::blend(detail::luma(x), x, factor);
 }
 
-NAX_ENGINE ImageBytes adjust_contrast(const ImageBytes& x, const Array<float>& factor) {
+NAX_ENGINE Array<std::uint8_t> adjust_contrast(const Array<std::uint8_t>& x, const Array<float>& factor) {
   detail::check_colors("adjust_contrast", x);
   const Array<float> middle = mean(detail::luma(x), {.axis = {-3, -2, -1}, .keepdims = true});
   return detail::blend(Array<float>(floor(middle + 0.5f)), x, factor);
 }
 
-NAX_ENGINE ImageBytes adjust_sharpness(const ImageBytes& x, const Array<float>& factor) {
+NAX_ENGINE Array<std::uint8_t> adjust_sharpness(const Array<std::uint8_t>& x, const Array<float>& factor) {
   detail::check_image("adjust_sharpness", x);
   const std::int64_t h = x.shape(-3), w = x.shape(-2);
   if (h < 3 || w < 3) return x;
@@ -69,19 +70,19 @@ NAX_ENGINE ImageBytes adjust_sharpness(const ImageBytes& x, const Array<float>& 
   return detail::blend(whole.at(ellipsis, slice(1, h - 1), slice(1, w - 1), _).set(smooth), x, factor);
 }
 
-NAX_ENGINE ImageBytes posterize(const ImageBytes& x, int bits) {
+NAX_ENGINE Array<std::uint8_t> posterize(const Array<std::uint8_t>& x, int bits) {
   detail::check_image("posterize", x);
   if (bits < 0 || bits > 8) raise<ValueError>({"posterize: bits must be 0 to 8, got ", bits});
   return bitwise_and(x, static_cast<std::uint8_t>(0xff00 >> bits & 0xff));
 }
 
-NAX_ENGINE ImageBytes solarize(const ImageBytes& x, int threshold) {
+NAX_ENGINE Array<std::uint8_t> solarize(const Array<std::uint8_t>& x, int threshold) {
   detail::check_image("solarize", x);
   const Array<int> wide = x.astype<int>();
   return where(wide < threshold, wide, 255 - wide).astype<std::uint8_t>();
 }
 
-NAX_ENGINE ImageBytes autocontrast(const ImageBytes& x) {
+NAX_ENGINE Array<std::uint8_t> autocontrast(const Array<std::uint8_t>& x) {
   detail::check_image("autocontrast", x);
   if (x.size() == 0) return x;
   const Array<int> wide = x.astype<int>();
@@ -91,7 +92,7 @@ NAX_ENGINE ImageBytes autocontrast(const ImageBytes& x) {
   return where(high > low, stretched, wide).astype<std::uint8_t>();
 }
 
-NAX_ENGINE ImageBytes equalize(const ImageBytes& x) {
+NAX_ENGINE Array<std::uint8_t> equalize(const Array<std::uint8_t>& x) {
   detail::check_image("equalize", x);
   if (x.size() == 0) return x;
   const nax::detail::ComputeOn beside_x(x);
@@ -109,7 +110,8 @@ NAX_ENGINE ImageBytes equalize(const ImageBytes& x) {
   return take(table.reshape({-1}), places).reshape(x.shape()).astype<std::uint8_t>();
 }
 
-NAX_ENGINE ImageBytes affine(const ImageBytes& x, const Array<float>& matrix, const AffineOptions& options) {
+NAX_ENGINE Array<std::uint8_t> affine(const Array<std::uint8_t>& x, const Array<float>& matrix,
+                                      const AffineOptions& options) {
   detail::check_image("affine", x);
   if (!(matrix.shape() == Shape{6}))
     raise<ShapeError>({"affine: the matrix must be (6,), shape ", matrix.shape()});
@@ -131,7 +133,7 @@ NAX_ENGINE ImageBytes affine(const ImageBytes& x, const Array<float>& matrix, co
   flat.pop_back(), flat.pop_back();
   flat.back() = h * w;
   flat.push_back(x.shape(-1));
-  const ImageBytes moved = take(x.reshape(flat), at.reshape({-1}), {.axis = -2}).reshape(x.shape());
+  const Array<std::uint8_t> moved = take(x.reshape(flat), at.reshape({-1}), {.axis = -2}).reshape(x.shape());
   return where(expand_dims(inside, -1), moved, static_cast<std::uint8_t>(options.fill));
 }
 

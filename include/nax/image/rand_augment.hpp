@@ -17,8 +17,8 @@ struct RandAugmentOptions {
 // autocontrast and equalize, with torchvision's strengths (Cubuk and others 2020). The result has the shape
 // of x; a batch (..., height, width, 3) is changed alike, map over keys for changes of their own. Throws
 // ShapeError unless x has three channels, and ValueError for options out of range.
-NAX_ENGINE ImageBytes rand_augment(const random::Key& key, const ImageBytes& x,
-                                   const RandAugmentOptions& options = {});
+NAX_ENGINE Array<std::uint8_t> rand_augment(const random::Key& key, const Array<std::uint8_t>& x,
+                                            const RandAugmentOptions& options = {});
 
 }  // namespace image
 NAX_END
