@@ -16,7 +16,7 @@ Array<T> pchip_slopes(const Array<T>& x, const Array<T>& y) {
   if (n == 2) return joined<T>({chord, chord});
   const Array<T> h0 = rows(h, 0, n - 2), h1 = rows(h, 1, n - 1);
   const Array<T> m0 = rows(chord, 0, n - 2), m1 = rows(chord, 1, n - 1);
-  const Array<bool> turns = (m0 * m1 <= T(0)) | (sign(m0) != sign(m1));
+  const Array<bool> turns = (m0 == T(0)) | (sign(m0) != sign(m1));
   const Array<T> w0 = T(2) * h1 + h0, w1 = h1 + T(2) * h0;
   // (Where it turns, other numbers keep derivatives finite.)
   const Array<T> safe0 = where(turns, T(1), m0), safe1 = where(turns, T(1), m1);
