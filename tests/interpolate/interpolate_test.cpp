@@ -206,4 +206,60 @@ TEST(Interpolants, RefuseBadInput) {
             "RegularGridInterpolator: points must have shape (..., 2), not (3,)");
 }
 
+TEST(Interpolants, OfTinyData) {
+  const Real x{0, 1, 2, 3}, y{0, 1, 3, 4};
+  const auto slope = [&](const auto& x, const auto& y) {
+    return interpolate::PchipInterpolator(x, y)(x, {.nu = 1});
+  };
+  const std::vector<double> want = slope(x, y).to_vector();  // 1/2, 4/3, 4/3, 1/2 by SciPy
+  EXPECT_NEAR(want[1], 4. / 3, 1e-12);
+  const std::vector<double> tiny = slope(x, Real(y * 1e-200)).to_vector();
+  const nax::Array<float> u{0, 1, 2, 3}, v{0, 1, 3, 4};
+  const std::vector<float> small = slope(u, nax::Array<float>(v * 1e-30f)).to_vector();
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    EXPECT_NEAR(tiny[i] * 1e200, want[i], 1e-12) << i;
+    EXPECT_NEAR(small[i] * 1e30f, want[i], 1e-5) << i;
+  }
+  EXPECT_EQ(slope(x, Real{0, 1, -1, -1}).to_vector()[1], 0);
+}
+
+// The shapes are SciPy's.
+TEST(RegularGrid, ShapesOfOnePoint) {
+  const Real x{0, 1, 2}, y{0, 10, 40};
+  const auto line = interpolate::RegularGridInterpolator({x}, y);
+  EXPECT_EQ(line(Real{0.5}).shape(), (nax::Shape{1}));
+  EXPECT_EQ(line(Real{0.5, 1.5}).to_vector(), (std::vector<double>{5, 25}));
+  EXPECT_EQ(line(Real{{0.5}}).shape(), (nax::Shape{1}));
+  EXPECT_EQ(line(Real{{0.5}, {1.5}}).shape(), (nax::Shape{2}));
+  EXPECT_EQ(line(nax::zeros<double>({3, 1, 1})).shape(), (nax::Shape{3, 1}));
+  EXPECT_EQ(line(nax::zeros<double>({0})).shape(), (nax::Shape{0}));
+  EXPECT_EQ(line(Real(0.5)).shape(), nax::Shape{});
+  EXPECT_THROW(line(nax::zeros<double>({2, 2})), nax::ShapeError);
+  const Real wide{{0, 1}, {2, 3}, {4, 5}};
+  EXPECT_EQ(interpolate::RegularGridInterpolator({x}, wide)(Real{0.5}).shape(), (nax::Shape{1, 2}));
+  const auto plane = interpolate::RegularGridInterpolator({x, Real{0, 1}}, wide);
+  EXPECT_EQ(plane(Real{0.5, 0.5}).shape(), (nax::Shape{1}));
+  EXPECT_EQ(plane(Real{{{0.5, 0.5}}}).shape(), (nax::Shape{1, 1}));
+  EXPECT_EQ(nax::vmap([&](const Real& at) { return line(at); })(Real{{0.5}, {1.5}}).shape(),
+            (nax::Shape{2, 1}));
+}
+
+TEST(RegularGrid, NaNInAPointGivesNaN) {
+  const double nan = std::nan("");
+  const Real x{0, 1, 2}, at{{nan, 0.5}, {0.5, nan}, {nan, 5}, {1.5, 0.5}};
+  const Real values{{0, 1}, {2, 3}, {4, 5}};
+  for (const bool extrapolate : {false, true})
+    for (const char* method : {"nearest", "linear"}) {
+      const auto f = [&](const Real& at) {
+        return interpolate::RegularGridInterpolator(
+            {x, Real{0, 1}}, values,
+            {.method = method, .bounds_error = false, .fill_value = -1, .extrapolate = extrapolate})(at);
+      };
+      for (const Real& y : {f(at), nax::jit(f)(at)}) {
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(y(i).item())) << method << i;
+        EXPECT_EQ(y(3).item(), method[0] == 'n' ? 2 : 3.5);
+      }
+    }
+}
+
 }  // namespace interpolate_test

@@ -44,13 +44,16 @@ class RegularGrid {
   Array<T> operator()(const X& x) const {
     Array<T> at = nax::detail::as_array(x).template astype<T>();
     const int d = static_cast<int>(points_.size());
-    if (d == 1 && (at.ndim() == 0 || at.shape(-1) != 1)) at = expand_dims(at, -1);
+    if (d == 1 && at.ndim() <= 1)
+      at = expand_dims(at, -1);
+    else if (at.ndim() == 1 && at.shape(0) == d)
+      at = expand_dims(at, 0);
     if (at.ndim() == 0 || at.shape(-1) != d)
       raise<ShapeError>({"RegularGridInterpolator: points must have shape (..., ", d, "), not ", at.shape()});
     // The cell of each point, and where it lies there.
     std::vector<Array<std::int32_t>> cell;
     std::vector<Array<T>> part;
-    Array<bool> outside = zeros<bool>({});
+    Array<bool> outside = zeros<bool>({}), missing = zeros<bool>({});
     for (int i = 0; i < d; ++i) {
       const Array<T> xi = at(ellipsis, i);
       const std::int32_t last = static_cast<std::int32_t>(points_[i].shape(0) - 2);
@@ -59,6 +62,7 @@ class RegularGrid {
       const Array<T> high = take(points_[i], Array<std::int32_t>(cell[i] + 1), {.axis = 0});
       part.push_back((xi - low) / (high - low));
       outside = outside | (xi < points_[i](0)) | (xi > points_[i](-1));
+      missing = missing | (xi != xi);
     }
     if (options_.bounds_error && !options_.extrapolate && detail::is_known(outside) &&
         Array<bool>(any(outside)).item())
@@ -88,8 +92,8 @@ class RegularGrid {
     Array<T> out = weighed(0);
     if (options_.method == "linear")
       for (int corner = 1; corner < 1 << d; ++corner) out = out + weighed(corner);
-    if (options_.extrapolate) return out;
-    return where(outside.reshape(wide), static_cast<T>(options_.fill_value), out);
+    if (!options_.extrapolate) out = where(outside.reshape(wide), static_cast<T>(options_.fill_value), out);
+    return where(missing.reshape(wide), std::numeric_limits<T>::quiet_NaN(), out);
   }
 
  private:
@@ -102,10 +106,11 @@ class RegularGrid {
 
 // Interpolates values on a grid: `points` are d arrays of shapes (n0,), (n1,), ..., each ascending, in braces
 // or a vector, `values` has shape (n0, n1, ..., ...), of float or double. Returns a function of points of
-// shape (..., d), which gives shape (...) + values.shape[d:]; for d = 1 points may lack the last axis.
-// SciPy's RegularGridInterpolator. Differentiable in grid, values and points (those of "linear"), goes under
-// vmap and jit. Throws ShapeError where shapes do not fit, ValueError for a grid that does not ascend or is
-// shorter than 2, for another method, and for known points outside of it without {.bounds_error = false}.
+// shape (..., d), which gives shape (...) + values.shape[d:]. One point of shape (d,) counts as (1, d), and
+// for d = 1 points (n,) as (n, 1). NaN in a point gives NaN. SciPy's RegularGridInterpolator. Differentiable
+// in grid, values and points (those of "linear"), goes under vmap and jit. Throws ShapeError where shapes do
+// not fit, ValueError for a grid that does not ascend or is shorter than 2, for another method, and for known
+// points outside of it without {.bounds_error = false}.
 template <nax::detail::ArrayLike Y>
 auto RegularGridInterpolator(const std::vector<Array<typename Y::value_type>>& points, const Y& values,
                              const RegularGridOptions& options = {}) {
