@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "nax/backend/cpu/bin_kernels.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -32,17 +34,47 @@ Array<std::int32_t> places(const char* function, const Array<T>& a, const Array<
 
 NAX_ENGINE bool is_right(const char* function, std::string_view side);
 
+// The integer, and the side of it, before which as many integers come as before another number.
+template <class T>
+struct Sought {
+  T value;
+  bool right;
+};
+template <class T, class V>
+Sought<T> sought_among_integers(V v_, bool right) {
+  constexpr T least = std::numeric_limits<T>::lowest(), most = std::numeric_limits<T>::max();
+  if constexpr (std::is_integral_v<V>) {
+    const auto v = +v_;
+    if (std::cmp_greater(v, most)) return {most, true};
+    if (std::cmp_less(v, least)) return {least, false};
+    return {static_cast<T>(v), right};
+  } else {
+    const double v = static_cast<double>(v_), whole = right ? std::floor(v) : std::ceil(v);
+    constexpr double end = 2. * static_cast<double>(most / 2 + 1);
+    if (!(whole < end)) return {most, true};  // NaN comes last
+    if (whole < static_cast<double>(least)) return {least, false};
+    return {static_cast<T>(whole), right};
+  }
+}
+
 }  // namespace detail
 
 // Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
-// elements, or behind them with .side = "right". The result has the shape of v. Throws ValueError if `a` is
-// not 1-d or the side is unknown.
+// elements, or behind them with .side = "right". Integers are compared with a number v as it is, rounded to
+// no type. The result has the shape of v. Throws ValueError if `a` is not 1-d or the side is unknown.
 template <detail::ArrayLike A, detail::Operand V>
 Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
   using T = typename A::value_type;
   const bool right = detail::is_right("searchsorted", options.side);
   if constexpr (Scalar<V>) {
-    return detail::places<T>("searchsorted", detail::materialise(a), Array<T>(v), right);
+    static_assert(!is_complex_v<V>, "searchsorted: complex numbers have no order");
+    if constexpr (is_integer_v<T>) {
+      const detail::Sought<T> sought = detail::sought_among_integers<T>(v, right);
+      return detail::places<T>("searchsorted", detail::materialise(a), Array<T>(sought.value), sought.right);
+    } else {
+      using R = weak_promote_t<T, V>;
+      return detail::places<R>("searchsorted", detail::as_type<R>(a), Array<R>(v), right);
+    }
   } else {
     using R = promote_t<T, typename V::value_type>;
     return detail::places<R>("searchsorted", detail::as_type<R>(a), detail::as_type<R>(v), right);
