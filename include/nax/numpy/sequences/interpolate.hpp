@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -32,6 +34,30 @@ void wrap_points(double period_, Array<T>& x, Array<T>& xp, Array<T>& fp) {
   fp = concatenate_on("interp", std::vector<Array<T>>{end(fp, last), fp, end(fp, 0)}, 0);
 }
 
+// The element type of interp, from that of the points and of x, an array or a number, which is weak.
+template <class Points, class X>
+auto interp_type() {
+  if constexpr (Scalar<X>)
+    return std::type_identity<Points>{};
+  else
+    return std::type_identity<inexact_t<promote_t<Points, typename X::value_type>>>{};
+}
+
+// interp between points (x0, f0) and (x1, f1) of which a number, or a difference, is not finite.
+template <class T>
+Array<T> interp_endless(const Array<T>& x, const Array<T>& x0, const Array<T>& x1, const Array<T>& f0,
+                        const Array<T>& f1) {
+  const auto known = [](const Array<T>& v) { return typed<T>(constant(v)); };
+  const Array<T> y = known(x), y0 = known(x0), y1 = known(x1), g0 = known(f0), g1 = known(f1);
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  // The slope is 0 beside an infinite place, and NaN where the values are infinite, too.
+  const Array<T> flat = where(isfinite(y1), where(isfinite(g0), g1, nan),
+                              where(logical_and(isfinite(y0), isfinite(g1)), g0, nan));
+  const Array<T> part = (y - y0) / (y1 - y0);
+  const Array<T> between = where(isfinite(y1 - y0), g0 * (T(1) - part) + g1 * part, flat);
+  return where(x == x0, f0, where(x == x1, f1, where(g0 == g1, g0, between)));
+}
+
 }  // namespace detail
 
 // The values on the left of all points and on their right, in place of the first and the last.
@@ -43,11 +69,13 @@ struct InterpOptions {
 
 // At each x the line through the points (xp, fp), 1-d, xp ascending or of a period. Differentiable with
 // regard to all three. The result has the shape of x. Throws ValueError where xp and fp are not of one
-// length, or empty, and for a period of 0.
+// length, or empty, and for a period of 0. Computed in the type to which x, xp and fp promote. Between a
+// finite and an infinite value it is infinite, and finite at the point itself, as in NumPy.
 template <detail::Operand X, detail::ArrayLike XP, detail::ArrayLike FP>
 auto interp(const X& x_, const XP& xp_, const FP& fp_,
             const InterpOptions<inexact_t<typename FP::value_type>>& options = {}) {
-  using T = inexact_t<promote_t<typename XP::value_type, typename FP::value_type>>;
+  using Points = inexact_t<promote_t<typename XP::value_type, typename FP::value_type>>;
+  using T = typename decltype(detail::interp_type<Points, X>())::type;
   Array<T> xp = detail::as_type<T>(xp_), fp = detail::as_type<T>(fp_);
   Array<T> x = [&] {
     if constexpr (Scalar<X>)
@@ -70,16 +98,23 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
       detail::apply<rules::cast<std::int64_t>>(minimum(maximum(before, std::int32_t{1}), last));
   const Array<std::int64_t> left = maximum(right - std::int64_t{1}, std::int64_t{0});
   const auto end = [&](const std::optional<T>& given, std::int64_t at) {
-    return given && !options.period ? detail::typed<T>(detail::beside(fp, detail::host_number(*given)))
-                                    : Array<T>(fp(at));
+    return given && !options.period
+               ? detail::typed<T>(detail::beside(fp, detail::host_number(static_cast<T>(*given))))
+               : Array<T>(fp(at));
   };
   const Array<T> below = end(options.left, 0), above = end(options.right, -1);
   const auto at = [](const Array<T>& points, const Array<std::int64_t>& places) {
     return detail::take_positions(points, places, 0);
   };
   const Array<T> x0 = at(xp, left), x1 = at(xp, right), f0 = at(fp, left), f1 = at(fp, right);
-  const auto step = where(x1 == x0, T(1), x1 - x0);  // two values at one place: the later one
-  const Array<T> inside = where(x1 == x0, f1, f0 + (x - x0) / step * (f1 - f0));
+  Array<bool> same = x1 == x0;  // two values at one place: the later one
+  if (last > 0) same = logical_and(same, x == x);
+  const Array<bool> endless =
+      logical_and(x == x, logical_not(logical_and(isfinite(x1 - x0), isfinite(f1 - f0))));
+  const Array<bool> fixed = logical_or(endless, same);
+  const Array<T> part = where(fixed, T(0), x - x0) / where(fixed, T(1), x1 - x0);
+  const Array<T> line = f0 + part * where(fixed, T(0), f1 - f0);
+  const Array<T> inside = where(same, f1, where(endless, detail::interp_endless<T>(x, x0, x1, f0, f1), line));
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
 }
 
