@@ -10,6 +10,8 @@
 #include "nax/numpy/sequences/gradient.hpp"
 #include "nax/numpy/updates/replace.hpp"
 #include "nax/transform/apply_along_axis.hpp"
+#include "nax/transform/grad.hpp"
+#include "nax/transform/jit.hpp"
 #include "nax/transform/vectorize.hpp"
 #include "support/refusal.hpp"
 #include "support/text_of.hpp"
@@ -159,6 +161,26 @@ TEST(Blocks, OfVectors) {
   EXPECT_EQ(refusal([] { nax::block(std::vector<Array<float>>{}); }), "block: lists must not be empty");
   EXPECT_EQ(text_of<nax::IndexError>([&] { nax::rollaxis(x, 0, {.start = 2}); }),
             "rollaxis: start 2 is out of bounds for array of dimension 1");
+}
+
+TEST(Vectorize, SizesOfResults) {
+  const auto first_two = [](const Array<float>& a) { return Array<float>(a(nax::slice(nax::none, 2))); };
+  const Array<float> x = nax::ones({4, 3});
+  EXPECT_EQ(nax::vectorize(first_two, {.signature = "(n)->(k)"})(x).shape(), Shape({4, 2}));
+  EXPECT_EQ(nax::vectorize(first_two, {.signature = "(n)->(n)"})(nax::ones({4, 2})).shape(), Shape({4, 2}));
+  EXPECT_EQ(nax::vectorize(first_two, {.signature = "(n)->(2)"})(x).shape(), Shape({4, 2}));
+  EXPECT_EQ(text_of<nax::ShapeError>([&] { nax::vectorize(first_two, {.signature = "(n)->(n)"})(x); }),
+            "vectorize: output 0 has shape (2,) but core dimension 'n', axis 0 of it, has size 3");
+  EXPECT_EQ(text_of<nax::ShapeError>([&] { nax::vectorize(first_two, {.signature = "(n)->(5)"})(x); }),
+            "vectorize: output 0 has shape (2,) but core dimension '5', axis 0 of it, has size 5");
+  const auto both = [&](const Array<float>& a) { return std::pair{first_two(a), a}; };
+  EXPECT_EQ(nax::vectorize(both, {.signature = "(n)->(k),(n)"})(x).second.shape(), Shape({4, 3}));
+  EXPECT_EQ(text_of<nax::ShapeError>([&] { nax::vectorize(both, {.signature = "(n)->(k),(k)"})(x); }),
+            "vectorize: output 1 has shape (3,) but core dimension 'k', axis 0 of it, has size 2");
+  const auto g = nax::grad([&](const Array<float>& a) {
+    return nax::sum(nax::jit(nax::vectorize(first_two, {.signature = "(n)->(k)"}))(a));
+  })(x);
+  EXPECT_EQ(nax::sum(g).item(), 8);
 }
 
 TEST(Vectorize, Signatures) {

@@ -41,19 +41,33 @@ NAX_ENGINE auto UfuncSignature::parse(const std::string& text_) -> UfuncSignatur
   return {side(text.substr(0, arrow)), side(text.substr(arrow + 2))};
 }
 
+// The extent of a core axis that the signature gives as a number, otherwise `extent`.
+NAX_ENGINE std::int64_t CoreSizes::size_of(const std::string& name, std::int64_t extent) {
+  const bool is_number = std::all_of(name.begin(), name.end(),
+                                     [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  return sizes_.emplace(name, is_number ? std::stoll(name) : extent).first->second;
+}
+
 NAX_ENGINE void CoreSizes::read(const UfuncSignature::Core& core, const Shape& shape, std::size_t argument) {
   if (shape.size() < core.size())
     raise<ValueError>(
         {"vectorize: argument ", argument, " has shape ", shape, " but ", core.size(), " core dimension(s)"});
   for (std::size_t k = 0; k < core.size(); ++k) {
     const std::int64_t extent = shape[shape.size() - core.size() + k];
-    const bool is_number = std::all_of(core[k].begin(), core[k].end(), [](char c) {
-      return std::isdigit(static_cast<unsigned char>(c)) != 0;
-    });
-    const auto [found, is_new] = sizes_.emplace(core[k], is_number ? std::stoll(core[k]) : extent);
-    if (found->second != extent)
-      raise<ValueError>({"vectorize: inconsistent size for core dimension '", core[k], "': ", extent,
-                         " against ", found->second});
+    const std::int64_t size = size_of(core[k], extent);
+    if (size != extent)
+      raise<ValueError>(
+          {"vectorize: inconsistent size for core dimension '", core[k], "': ", extent, " against ", size});
+  }
+}
+
+NAX_ENGINE void CoreSizes::read_output(const UfuncSignature::Core& core, const Shape& shape,
+                                       std::size_t output) {
+  for (std::size_t k = 0; k < core.size(); ++k) {
+    const std::int64_t size = size_of(core[k], shape[k]);
+    if (size != shape[k])
+      raise<ShapeError>({"vectorize: output ", output, " has shape ", shape, " but core dimension '", core[k],
+                         "', axis ", k, " of it, has size ", size});
   }
 }
 

@@ -23,21 +23,27 @@ struct UfuncSignature {
   static UfuncSignature parse(const std::string& text_);
 };
 
-// The extents of core axes, by name, as arguments are read.
+// The extents of core axes, by name, as arguments and then outputs are read.
 class CoreSizes {
  public:
   void read(const UfuncSignature::Core& core, const Shape& shape, std::size_t argument);
+  void read_output(const UfuncSignature::Core& core, const Shape& shape, std::size_t output);
 
  private:
+  std::int64_t size_of(const std::string& name, std::int64_t extent);
+
   std::map<std::string, std::int64_t> sizes_;
 };
 
 template <class X>
-void check_core_ndim(const X& y, const std::vector<UfuncSignature::Core>& out, std::size_t i) {
-  if constexpr (is_array_v<X>)
-    if (i < out.size() && y.ndim() != static_cast<int>(out[i].size()))
+void check_core(const X& y, const std::vector<UfuncSignature::Core>& out, CoreSizes& sizes, std::size_t i) {
+  if constexpr (is_array_v<X>) {
+    if (i >= out.size()) return;
+    if (y.ndim() != static_cast<int>(out[i].size()))
       raise<ValueError>({"vectorize: output ", i, " has shape ", y.shape(), " but the signature gives it ",
                          out[i].size(), " core dimension(s)"});
+    sizes.read_output(out[i], y.shape(), i);
+  }
 }
 template <class X>
 inline constexpr bool is_tuple_like_v = false;
@@ -86,21 +92,21 @@ class Vectorized {
     };
     (read(args), ...);
     if (named && input != signature_.in.size()) throw_count(sizeof...(A));
-    const auto checked = [this, named](const A&... a) {
+    const auto checked = [this, named, &sizes](const A&... a) {
       auto y = array_tree(f_(a...));
-      if (named) check_outputs(y);
+      if (named) check_outputs(y, sizes);
       return y;
     };
     return map_loops("vectorize", checked, loops.shape, cores, args...);
   }
   template <class Y>
-  void check_outputs(const Y& y) const {
+  void check_outputs(const Y& y, CoreSizes sizes) const {
     if constexpr (is_tuple_like_v<Y>)
       std::apply([&, i = std::size_t{0}](
-                     const auto&... part) mutable { (check_core_ndim(part, signature_.out, i++), ...); },
+                     const auto&... part) mutable { (check_core(part, signature_.out, sizes, i++), ...); },
                  y);
     else
-      check_core_ndim(y, signature_.out, 0);
+      check_core(y, signature_.out, sizes, 0);
   }
   [[noreturn, gnu::cold]] void throw_count(std::size_t arguments) const {
     raise<TypeError>({"vectorize: wrong number of positional arguments: ", arguments, " for the signature ",
@@ -117,7 +123,7 @@ class Vectorized {
 // f over arrays: the axes before the core axes that the signature names (none without one) broadcast and are
 // mapped by vmap. vectorize([](const auto& a, const auto& v) { return matmul(a, v); }, {.signature =
 // "(m,n),(n)->(m)"}). f sees the core axes only and runs once. Throws ValueError where core axes of one name
-// differ, TypeError for a wrong number of arguments.
+// of arguments differ, ShapeError where those of results do, TypeError for a wrong number of arguments.
 template <class F>
 auto vectorize(F f, VectorizeOptions options = {}) {
   return detail::transformed<detail::CheckCall, F>(
