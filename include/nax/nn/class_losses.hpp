@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "nax/nn/losses.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -25,14 +27,19 @@ auto kl_divergence(const X& log_predictions, const Y& targets) {
   using T = promote_t<typename X::value_type, typename Y::value_type>;
   const Array<T> x = log_predictions, y = targets;
   const Array<T> log_y = where(y == 0, T(0), log(where(y == 0, T(1), y)));
-  return Array<T>(sum(y * (log_y - x), {.axis = -1}));
+  // (0 times infinity adds nothing either.)
+  const Array<T> finite = where((y == 0) & (x == -std::numeric_limits<T>::infinity()), T(0), x);
+  return Array<T>(sum(y * (log_y - finite), {.axis = -1}));
 }
-// kl_divergence of targets that are logarithms themselves. (..., C) of both give shape (...).
+// kl_divergence of targets that are logarithms themselves, where minus infinity adds nothing. (..., C) of
+// both give shape (...).
 template <detail::ArrayLike X, detail::ArrayLike Y>
 auto kl_divergence_with_log_targets(const X& log_predictions, const Y& log_targets) {
   using T = promote_t<typename X::value_type, typename Y::value_type>;
   const Array<T> x = log_predictions, y = log_targets;
-  return Array<T>(sum(exp(y) * (y - x), {.axis = -1}));
+  const Array<bool> none = y == -std::numeric_limits<T>::infinity();
+  const Array<T> some = where(none, T(0), exp(y));
+  return Array<T>(sum(some * (where(none, T(0), y) - where(none, T(0), x)), {.axis = -1}));
 }
 
 // max(0, 1 - outputs * targets) for targets of 1 and -1, of the shape to which both broadcast.
