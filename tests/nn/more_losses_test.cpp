@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nax/nax.hpp>
 
 // Losses with the values of optax 0.2.8, in double.
@@ -96,6 +97,48 @@ TEST(Losses, OfAlignments) {
   expect(nn::ctc_loss(two, zeros<double>({1, 2}), Array<int>{{1}}, zeros<double>({1, 1})), A{-std::log(all)});
   EXPECT_THROW(nn::ctc_loss(logits, ended, labels, ended), ShapeError);
   EXPECT_THROW(nn::ctc_loss(logits, ended, labels, absent, {.blank_id = 4}), ValueError);
+}
+
+TEST(Losses, OfClassesWithoutProbability) {
+  const double inf = INFINITY;
+  const A log_p = {-inf, std::log(.5), std::log(.5)}, t = {0, .25, .75},
+          log_t = {-inf, std::log(.25), std::log(.75)};
+  const double want = .25 * std::log(.5) + .75 * std::log(1.5);
+  const auto check = [&](const auto& f, const A& targets) {
+    EXPECT_NEAR(f(log_p, targets).item(), want, 1e-15);
+    EXPECT_NEAR(jit(f)(log_p, targets).item(), want, 1e-15);
+    const auto [of_p, of_t] = grad<0, 1>(f)(log_p, targets);
+    expect(of_p, A{0, -.25, -.75});
+    for (const double v : of_t.to_vector()) EXPECT_TRUE(std::isfinite(v)) << v;
+  };
+  check([](const A& p, const A& t) { return nn::kl_divergence(p, t); }, t);
+  check([](const A& p, const A& t) { return nn::kl_divergence_with_log_targets(p, t); }, log_t);
+  // The derivative at a target of 0 is that of optax, and a class that cannot be has an infinite loss.
+  const A p = {std::log(.2), std::log(.3), std::log(.5)};
+  EXPECT_NEAR(grad([&](const A& t) { return nn::kl_divergence(p, t); })(t)(0).item(), -std::log(.2), 1e-15);
+  EXPECT_EQ(nn::kl_divergence(log_p, A{.5, .25, .25}).item(), inf);
+  const auto narrow = log_p.astype<bfloat16>();
+  EXPECT_NEAR(static_cast<float>(nn::kl_divergence(narrow, t.astype<bfloat16>()).item()), want, 1e-2);
+}
+
+TEST(Losses, OfAlignmentsWithAnyPadding) {
+  const A logits = sin(arange<double>(40).reshape({2, 5, 4}) * 1.3), ended = zeros<double>({2, 5});
+  const A absent = {{0, 0, 1}, {0, 1, 1}};
+  const auto loss = [&](const Array<int>& labels) {
+    return [&, labels](const A& l) { return A(sum(nn::ctc_loss(l, ended, labels, absent))); };
+  };
+  const auto plain = loss({{1, 2, 0}, {3, 0, 0}});
+  for (const auto& padded : {loss({{1, 2, -1}, {3, -100, 77}}), loss({{1, 2, 2}, {3, 3, 1}})}) {
+    EXPECT_EQ(padded(logits).item(), plain(logits).item());
+    EXPECT_EQ(jit(padded)(logits).item(), jit(plain)(logits).item());
+    expect(grad(padded)(logits), grad(plain)(logits));
+  }
+  // bfloat16 counts to 256.
+  const Array<bfloat16> many = zeros<bfloat16>({1, 400, 2});
+  const auto aligned =
+      nn::ctc_loss(many, zeros<bfloat16>({1, 400}), full<int>({1, 300}, 1),
+                   concatenate(std::vector{zeros<bfloat16>({1, 1}), ones<bfloat16>({1, 299})}, {.axis = 1}));
+  EXPECT_TRUE(static_cast<float>(aligned.item()) > 200 && static_cast<float>(aligned.item()) < 300);
 }
 
 }  // namespace more_losses_test

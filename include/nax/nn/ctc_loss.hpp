@@ -19,15 +19,15 @@ struct CtcOptions {
 // The negative logarithm of the probability that some alignment of labels with time gives, of each sequence
 // (Graves et al. 2006), by optax's arguments: logits (B, T, K) of K classes, one of them the blank;
 // logit_paddings (B, T), 1 where time has ended; labels (B, N), numbers of classes; label_paddings (B, N), 1
-// behind the last label. The result has shape (B,). Throws ShapeError unless shapes fit each other,
-// ValueError for a blank that is no class.
+// behind the last label, where labels may be any numbers. The result has shape (B,). Throws ShapeError unless
+// shapes fit each other, ValueError for a blank that is no class.
 template <detail::ArrayLike X, detail::ArrayLike P, detail::ArrayLike I, detail::ArrayLike Q>
 auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q& label_paddings,
               const CtcOptions& options = {}) {
   const auto x = detail::materialise(logits);
   using T = typename decltype(x)::value_type;
   const Array<T> ended = detail::as_type<T>(logit_paddings), absent = detail::as_type<T>(label_paddings);
-  const Array<std::int32_t> label = detail::as_type<std::int32_t>(labels);
+  Array<std::int32_t> label = detail::as_type<std::int32_t>(labels);
   if (x.ndim() != 3 || ended.shape() != Shape{x.shape(0), x.shape(1)} || label.ndim() != 2 ||
       label.shape(0) != x.shape(0) || absent.shape() != label.shape())
     raise<ShapeError>(
@@ -41,6 +41,8 @@ auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q
   const T none = static_cast<T>(options.log_epsilon);
   // States: a blank, then each label and a blank.
   const auto blank = static_cast<std::int32_t>(options.blank_id);
+  const Array<bool> is_absent = absent > T(0);
+  label = where(is_absent, blank, label);  // any numbers stand there
   const Array<std::int32_t> blanks = full<std::int32_t>({batch, n}, blank);
   const Array<std::int32_t> pairs = stack(std::vector{label, blanks}, {.axis = -1}).reshape({batch, 2 * n});
   const Array<std::int32_t> state =
@@ -69,8 +71,9 @@ auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q
     return std::pair{Array<T>(where(now.second > 0, a, next)), nax::none};
   };
   const Array<T> last = lax::scan(advance, first, std::pair{by_time, ends}).first;
-  const Array<T> count = n - sum(absent, {.axis = 1, .keepdims = true});
-  const Array<std::int32_t> end = detail::as_type<std::int32_t>(Array<T>(2 * count));
+  const Array<std::int32_t> missing =
+      sum(is_absent.template astype<std::int32_t>(), {.axis = 1, .keepdims = true});
+  const Array<std::int32_t> end = 2 * (static_cast<std::int32_t>(n) - missing);
   const Array<T> at_blank = take_along_axis(last, end, 1),
                  at_label = where(end > 0, take_along_axis(last, maximum(end - 1, 0), 1), none);
   return Array<T>(-squeeze(Array<T>(logaddexp(at_blank, at_label)), {.axis = 1}));
