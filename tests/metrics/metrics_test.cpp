@@ -182,4 +182,20 @@ TEST(Metrics, AreCarriesOfScanAndSumOverDevices) {
   EXPECT_NEAR(meant.to_vector()[0], of(whole.auc.value()), 1e-12);
 }
 
+TEST(Metrics, PerplexityReadsNoLabelOfWeightZero) {
+  const F logits = {{0, 3, 1}, {2, 1, 0}, {nan, 1, 0}};
+  const Array<double> weights = {1, 1, 0};
+  const auto of_labels = [&](const auto& labels) {
+    return of(metrics::Perplexity::make().update(logits, labels, weights).value());
+  };
+  const double want = of(metrics::Perplexity::make().update(logits(slice(none, 2)), I{1, 2}).value());
+  EXPECT_DOUBLE_EQ(of_labels(I{1, 2, 0}), want);
+  EXPECT_DOUBLE_EQ(of_labels(I{1, 2, -1}), want);
+  EXPECT_DOUBLE_EQ(of_labels(I{1, 2, -100}), want);
+  EXPECT_DOUBLE_EQ(of_labels(Array<std::uint8_t>{1, 2, 255}), want);
+  const I labels = {1, 2, -100};
+  EXPECT_DOUBLE_EQ(of(metrics::Perplexity::make().update(logits, labels, labels >= 0).value()), want);
+  EXPECT_THROW(metrics::Perplexity::make().update(logits, labels), IndexError);
+}
+
 }  // namespace metrics_test

@@ -98,14 +98,17 @@ struct Mean {
   }
 };
 
-// exp of the mean cross entropy of logits (..., C) for the labels (...), integers.
+// exp of the mean cross entropy of logits (..., C) for the labels (...), integers, which may be any numbers
+// where the weight is 0.
 struct Perplexity {
   Array<double> total, weight;  // ()
 
   static Perplexity make() { return {zeros<double>({}), zeros<double>({})}; }
   template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
   Perplexity update(const X& logits, const I& labels, const Weights& weights = {}) const {
-    const auto losses = nn::softmax_cross_entropy_with_integer_labels(logits, labels);
+    auto label = nax::detail::as_array(labels);
+    if (weights) label = where(broadcast_to(*weights, label.shape()) != 0.0, label, 0);
+    const auto losses = nn::softmax_cross_entropy_with_integer_labels(logits, label);
     return nax::detail::add_examples(*this, losses.template astype<double>(), weights);
   }
   template <class M = Perplexity>
