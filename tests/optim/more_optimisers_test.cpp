@@ -166,4 +166,20 @@ TEST(IncrementalUpdate, AveragesParameters) {
   EXPECT_TRUE(allclose(mean.b, F{1.5}));
 }
 
+TEST(Optimisers, SamOfPeriodOneIsTheOuterOptimiser) {
+  const auto outer = optim::sgd(0.1, {.momentum = 0.9});
+  const auto sam = optim::sam(outer, optim::chain(optim::normalize(), optim::sgd(0.3)), {.sync_period = 1});
+  const Array<double> start = {1, -2};
+  Array<double> p = start, q = start;
+  auto state = sam.init(p);
+  auto plain = outer.init(q);
+  for (int i = 0; i < 4; ++i) {
+    auto [updates, next] = sam.update(Array<double>(p * p), state, p);
+    p = optim::apply_updates(p, updates), state = next;
+    auto [steps, after] = outer.update(Array<double>(q * q), plain, q);
+    q = optim::apply_updates(q, steps), plain = after;
+    for (int k = 0; k < 2; ++k) EXPECT_NEAR(p(k).item(), q(k).item(), 1e-12) << i;
+  }
+}
+
 }  // namespace more_optimisers_test

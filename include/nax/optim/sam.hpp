@@ -55,6 +55,9 @@ class Sam {
     using Updates = detail::Like<G>;
     const Array<bool> first = state.steps_since_sync == 0,
                       last = state.steps_since_sync == static_cast<std::int32_t>(options_.sync_period - 1);
+    // (The first step may be the last as well.)
+    state.cache =
+        tree::map([&](const auto& p, const auto& c) { return where(first, p, c); }, params, state.cache);
     const auto back = [&](const C& cache, const O& outer, const A& adversary) {
       auto [steps, next] = outer_.update(grads, outer, cache);
       Updates updates = detail::map(
@@ -72,8 +75,6 @@ class Sam {
         lax::cond(last, back, away, state.cache, state.opt_state, state.adv_state);
     state.opt_state = std::move(outer);
     state.adv_state = std::move(adversary);
-    state.cache =
-        tree::map([&](const auto& p, const auto& c) { return where(first, p, c); }, params, state.cache);
     state.steps_since_sync = where(last, 0, state.steps_since_sync + 1);
     return std::pair{std::move(updates), std::move(state)};
   }
