@@ -175,6 +175,22 @@ TEST(SpecialFunctions, ParametersThatAreNotDifferentiated) {
   EXPECT_EQ(refused([](const Real& p) { return sp::betainc(nax::stop_gradient(p), 2.0, p); }), "");
 }
 
+// As SciPy has them: infinities of the sign of zeta's factor.
+TEST(SpecialFunctions, PolygammaAtPoles) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Real poles = {0, -0., -1, -2, -7, -20000, -inf};
+  const auto expect_all = [](const auto& got, double want) {
+    for (const auto v : got.to_vector()) EXPECT_EQ(static_cast<double>(v), want);
+  };
+  for (const int n : {1, 3, 5}) expect_all(Real(sp::polygamma(n, poles)), inf);
+  for (const int n : {2, 4, 6}) expect_all(Real(sp::polygamma(n, poles)), -inf);
+  expect_all(nax::jit([](const Real& x) { return Real(sp::polygamma(2, x)); })(poles), -inf);
+  expect_all(Array<float>(sp::polygamma(2, poles.astype<float>())), -inf);
+  expect_all(Array<nax::half>(sp::polygamma(2, Array<nax::half>{0.f, -3.f})), -inf);
+  expect_all(nax::grad([](const Real& x) { return Real(nax::sum(sp::polygamma(1, x))); })(Real{0, -3}), -inf);
+  EXPECT_TRUE(std::isnan(Real(sp::polygamma(2, Real(-20000.5))).item()));
+}
+
 }  // namespace golden_test
 
 #undef ONE

@@ -52,8 +52,9 @@ NAX_DEVICE double nax_zeta_tail(double sum, double s, double q, double power) {
 }
 NAX_DEVICE double nax_polygamma(double n, double x) {
   if (n == 0) return nax_digamma(x);
-  if (!(n > 0) || n != floor(n) || x != x || x < -10000) return nax_nan(x);
-  if (x <= 0 && x == floor(x)) return nax_infinity(x);
+  if (!(n > 0) || n != floor(n) || x != x) return nax_nan(x);
+  if (x <= 0 && x == floor(x)) return fmod(n, 2.0) == 0 ? -nax_infinity(x) : nax_infinity(x);
+  if (x < -10000) return nax_nan(x);
   if (x == nax_infinity(x)) return fmod(n, 2.0) == 0 ? -0.0 : 0.0;
   const double s = n + 1, most = 12 + s, unit = x > 1 ? x : 1;
   double sum = 0;

@@ -101,12 +101,15 @@ constexpr Double with_zeta_tail(Double sum, Double s, Double q, Double power) {
 }
 
 // The n-th derivative of digamma, for whole n: (-1)^(n+1) n! times Hurwitz's zeta of n + 1, by the formula of
-// Euler and Maclaurin. NaN far below 0.
+// Euler and Maclaurin. At its poles that of the zeta function, which is positive. NaN far below 0.
 template <class Double>
 constexpr Double polygamma(Double n, Double x) {
   if (n == 0) return digamma(x);
-  if (!(n > 0) || n != std::floor(n) || x != x || x < -10000) return std::numeric_limits<double>::quiet_NaN();
-  if (x <= 0 && x == std::floor(x)) return std::numeric_limits<double>::infinity();
+  if (!(n > 0) || n != std::floor(n) || x != x) return std::numeric_limits<double>::quiet_NaN();
+  if (x <= 0 && x == std::floor(x))
+    return std::fmod(n, 2) == 0 ? -std::numeric_limits<double>::infinity()
+                                : std::numeric_limits<double>::infinity();
+  if (x < -10000) return std::numeric_limits<double>::quiet_NaN();
   if (x > std::numeric_limits<double>::max()) return std::fmod(n, 2) == 0 ? -0.0 : 0.0;
   // The sum of (x / unit)^-s: for large s it would leave the range.
   const double s = n + 1, most = 12 + s, unit = x > 1 ? x : 1;
