@@ -12,6 +12,7 @@
 #include "nax/tree/static.hpp"
 
 // Metrics of classifiers, by logits (..., C) or the classes predicted, against labels, which are integers.
+// (Types of arrays are deduced, so that a file that uses none of this compiles none of it.)
 NAX_BEGIN
 namespace detail {
 
@@ -23,8 +24,8 @@ Array<double> among_largest(const Array<X>& logits, const Array<I>& labels, std:
     raise<ShapeError>(
         {"metrics: logits of shape ", logits.shape(), " do not fit labels of shape ", labels.shape()});
   const std::int64_t classes = logits.shape(logits.ndim() - 1);
-  const Array<std::int64_t> label = labels.template astype<std::int64_t>();
-  const Array<bool> valid = logical_and(label >= 0, label < classes);
+  const auto label = labels.template astype<std::int64_t>();
+  const auto valid = eval(logical_and(label >= 0, label < classes));
   const ComputeOn beside_logits(logits);
   const Array<std::int64_t> at = expand_dims(Array<std::int64_t>(where(valid, label, 0)), -1);
   const Array<X> own = take_along_axis(logits, at, -1);
@@ -105,8 +106,8 @@ struct F1 {
   static F1 make() { return {zeros<double>({}), zeros<double>({}), zeros<double>({})}; }
   template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
   F1 update(const X& predictions, const I& labels, const Weights& weights = {}) const {
-    const Array<bool> p = nax::detail::as_array(predictions).template astype<bool>(),
-                      l = nax::detail::as_array(labels).template astype<bool>();
+    const auto p = nax::detail::as_array(predictions).template astype<bool>();
+    const auto l = nax::detail::as_array(labels).template astype<bool>();
     if (!(p.shape() == l.shape()))
       raise<ShapeError>(
           {"metrics::F1: predictions of shape ", p.shape(), " and labels of shape ", l.shape()});
@@ -212,8 +213,8 @@ struct Confusion {
       raise<ShapeError>({"metrics::Confusion: predictions of shape ", predicted.shape(),
                          " and labels of shape ", labels.shape()});
     const std::int64_t classes = counts.shape(0);
-    const Array<bool> valid = logical_and(logical_and(labels >= 0, labels < classes),
-                                          logical_and(predicted >= 0, predicted < classes));
+    const auto valid = eval(logical_and(logical_and(labels >= 0, labels < classes),
+                                        logical_and(predicted >= 0, predicted < classes)));
     const I at = where(valid, labels * classes + predicted, 0);
     const Array<double> w = where(valid, nax::detail::weights_of(weights, labels.shape()), 0.0);
     const Array<double> flat = counts.reshape({classes * classes});
