@@ -1,12 +1,14 @@
 // Corner cases with surprising results, against NumPy's values.
 
 #include <cmath>
+#include <complex>
 
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/polynomials/polynomial.hpp"
 #include "nax/numpy/reductions/nan_reductions.hpp"
 #include "nax/numpy/sequences/interpolate.hpp"
 #include "nax/numpy/sorting/quantile.hpp"
+#include "nax/numpy/statistics/covariance.hpp"
 #include "nax/transform/grad.hpp"
 #include "nax/transform/vmap.hpp"
 #include "reductions/check.hpp"
@@ -133,6 +135,35 @@ TEST(NumpyCorners, PolydivTrimsItsRemainder) {
   // A first coefficient of rounding alone goes.
   EXPECT_EQ(shape_of(rest({0.1, 0.3, 0.5, 0.7}, {0.1, 0.2, 0.3})), "(1,)");
   EXPECT_EQ(shape_of(nax::polydiv(A{1, 5, 6}, A{1, 2}).r), "(3,)");
+}
+
+// By np.cov: variances of complex numbers are divided as those of real ones are, by 0 at least.
+TEST(NumpyCorners, CovarianceOfComplexNumbers) {
+  using Number = std::complex<double>;
+  using C = nax::Array<Number>;
+  const C m = {{Number(1, 2), Number(3, -1), Number(0, 0.5), Number(2)},
+               {Number(2), Number(0, 1), Number(3, 1), Number(-1, -1)}};
+  const auto check = [&](const nax::CovOptions<Number>& options, const std::vector<Number>& want) {
+    const std::vector<Number> got = nax::cov(m, options).reshape({-1}).to_vector();
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LT(std::abs(got[i] - want[i]), 1e-14) << i;
+  };
+  check({}, {3.2291666666666665, {-2.2916666666666665, 1.5}, {-2.2916666666666665, -1.5}, 4.25});
+  check({.ddof = 0}, {2.421875, {-1.71875, 1.125}, {-1.71875, -1.125}, 3.1875});
+  check({.ddof = 3}, {9.6875, {-6.875, 4.5}, {-6.875, -4.5}, 12.75});
+  const A weights = {1, 2, .5, 1}, times = {1, 2, 1, 1};
+  check({.aweights = weights}, {3.5714285714285716,
+                                {-2.196428571428571, 1.1607142857142856},
+                                {-2.196428571428571, -1.1607142857142854},
+                                3.5714285714285716});
+  check({.fweights = times, .aweights = weights},
+        {2.8515624999999996, {-1.7421875, 0.7109375}, {-1.7421875, -0.7109375}, 2.46875});
+  for (const double ddof : {4., 5., 6.}) {
+    const std::vector<Number> none = nax::cov(m, {.ddof = ddof}).reshape({-1}).to_vector();
+    EXPECT_EQ(none[0].real(), inf);
+    EXPECT_EQ(none[1].real(), -inf);
+    EXPECT_EQ(none[1].imag(), inf);
+    EXPECT_EQ(nax::cov(m, {.ddof = ddof, .aweights = weights})(1, 1).item().real(), inf);
+  }
 }
 
 }  // namespace numpy_corners_test

@@ -61,30 +61,36 @@ Array<T> covariance(const char* function, const Array<T>& m, const CovOptions<T>
   }
   const std::int64_t n = x.shape(1);
   const double ddof = options.ddof.value_or(options.bias ? 0 : 1);
-  std::optional<Array<T>> weights, of_aweights;
+  using R = real_t<T>;
+  std::optional<Array<R>> weights, of_aweights;
   if (options.fweights.array())
-    weights = observation_weights<T>(function, "fweights", *options.fweights.array(), n);
+    weights = observation_weights<R>(function, "fweights", *options.fweights.array(), n);
   if (options.aweights.array()) {
-    of_aweights = observation_weights<T>(function, "aweights", *options.aweights.array(), n);
-    weights = weights ? Array<T>(*weights * *of_aweights) : *of_aweights;
+    of_aweights = observation_weights<R>(function, "aweights", *options.aweights.array(), n);
+    weights = weights ? Array<R>(*weights * *of_aweights) : *of_aweights;
   }
-  const auto number = [](double v) { return Array<T>(static_cast<T>(static_cast<real_t<T>>(v))); };
-  Array<T> count = number(static_cast<double>(n) - ddof), weighted = x, mean_of = Array<T>();
+  const auto number = [](double v) { return Array<R>(static_cast<R>(v)); };
+  Array<R> count = number(static_cast<double>(n) - ddof);
+  Array<T> weighted = x, mean_of = Array<T>();
   if (weights) {
-    const Array<T> total = sum(*weights);
+    const Array<R> total = sum(*weights);
     mean_of = sum(x * *weights, {.axis = 1, .keepdims = true}) / total;
-    count = !of_aweights ? Array<T>(total - number(ddof))
+    count = !of_aweights ? Array<R>(total - number(ddof))
             : ddof == 0  ? total
-                         : Array<T>(total - number(ddof) * sum(*weights * *of_aweights) / total);
+                         : Array<R>(total - number(ddof) * sum(*weights * *of_aweights) / total);
   } else {
     mean_of = mean(x, {.axis = 1, .keepdims = true});
   }
   const Array<T> centred = x - mean_of;
   weighted = weights ? Array<T>(centred * *weights) : centred;
   // As NumPy has it: where too few observations are left, nothing is divided by.
-  if constexpr (!is_complex_v<T>) count = maximum(count, number(0));
+  count = maximum(count, number(0));
   const Array<T> transposed = matrix_transpose(Array<T>(conj(centred)));
-  const Array<T> c = matmul(weighted, transposed) / count;
+  Array<T> c = matmul(weighted, transposed);
+  if constexpr (is_complex_v<T>)
+    c = c * as_type<T>(Array<R>(R(1) / count));  // (complex / 0 would be NaN)
+  else
+    c = c / count;
   return c.size() == 1 ? reshape_to(function, c, Shape{}) : c;
 }
 
