@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "nax/numpy/conversion/array_methods.hpp"
+#include "nax/numpy/reductions/max_min.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/random.hpp"
 
@@ -54,6 +55,24 @@ TEST(Extremes, TruncatedNormalInTheTails) {
   const std::vector<float> between = random::truncated_normal(key, 5, 5.5, {many}).to_vector();
   EXPECT_TRUE(*std::min_element(between.begin(), between.end()) > 5 &&
               *std::max_element(between.begin(), between.end()) < 5.5);
+}
+TEST(Extremes, TruncatedNormalWithoutBounds) {
+  // JAX's numbers.
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto draws = [](double low, double high) {
+    return random::truncated_normal(random::key(0), low, high, {8}).to_vector();
+  };
+  const std::vector<float> all = draws(-infinity, infinity), below = draws(-infinity, 0),
+                           above = draws(0, infinity);
+  EXPECT_NEAR(all[0], 1.6226417f, 1e-5f);
+  EXPECT_NEAR(all[7], 0.4943785f, 1e-5f);
+  EXPECT_NEAR(below[5], -1.3867993f, 1e-5f);
+  EXPECT_NEAR(above[1], 2.3004963f, 1e-5f);
+  // Where the uniform number is the lower end, it is the least of `normal`; this key draws that.
+  for (const double low : {-std::numeric_limits<double>::infinity(), -1e30}) {
+    const float least = nax::min(random::truncated_normal(random::key(46), low, 0., {1 << 16})).item();
+    EXPECT_NEAR(least, -5.419983f, 1e-5f) << low;
+  }
 }
 TEST(Extremes, WaldDrawsArePositive) {
   const std::vector<float> draws = random::wald(key, 1e4f, {many}).to_vector();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/backend/cpu/packet.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -115,11 +117,14 @@ requires(std::is_same_v<T, float> ||
                                           : Array<T>(-detail::upper_tail<T>(key, -upper, -lower, shape));
     return Array<T>(nax::clip(size, std::nextafter(low, infinity), std::nextafter(high, -infinity)));
   }
-  return detail::draw<detail::DrawKind::clipped_normal, T>("truncated_normal", key, shape,
-                                                           {.low = std::erf(low / sqrt2),
-                                                            .high = std::erf(high / sqrt2),
-                                                            .least = std::nextafter(low, infinity),
-                                                            .most = std::nextafter(high, -infinity)});
+  // Distant bounds are those of `normal`, as erf has no digits beyond.
+  constexpr T reach = std::is_same_v<T, float> ? T(5.419983) : T(8.292361075813595);
+  return detail::draw<detail::DrawKind::clipped_normal, T>(
+      "truncated_normal", key, shape,
+      {.low = std::erf(low / sqrt2),
+       .high = std::erf(high / sqrt2),
+       .least = std::max(-reach, std::nextafter(low, infinity)),
+       .most = std::min(reach, std::nextafter(high, -infinity))});
 }
 
 }  // namespace random
