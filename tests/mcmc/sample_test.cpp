@@ -118,6 +118,18 @@ TEST(Nuts, OfFloatsAndBoundedDensities) {
   EXPECT_EQ(nax::sum(s.divergent.astype<int>()).item(), s.divergences);
 }
 
+// Warm-ups whose second window would hold a draw or two.
+TEST(Nuts, WarmUpsOfAnyLength) {
+  for (const int warmup : {150, 151, 152, 160, 199, 200, 201}) {
+    const auto s = mcmc::nuts(random::key(1), [](const Real& x) { return Real(-0.5 * sum(x * x)); },
+                              Real{0, 0}, {.draws = 20, .warmup = warmup, .chains = 1});
+    for (const double variance : s.inverse_mass.to_vector()) {
+      EXPECT_GT(variance, 0.1) << warmup;
+      EXPECT_LT(variance, 4) << warmup;
+    }
+  }
+}
+
 TEST(Nuts, RefusesBadInput) {
   const auto f = [](const auto& x) { return -0.5 * sum(x * x); };
   const Real x0{0, 0};

@@ -159,19 +159,21 @@ class Windows {
       end_ = warmup - warmup / 10;
       length_ = end_ - begin_;
     }
-    last_ = begin_ + length_ - 1;
+    end_with(begin_ + length_ - 1);
   }
   bool holds(std::int64_t draw) const { return draw >= begin_ && draw < end_; }
   // Does a window end with this draw?
   bool ends(std::int64_t draw) {
     if (!holds(draw) || draw != last_) return false;
     length_ *= 2;
-    last_ = draw + length_;
-    if (last_ + 2 * length_ >= end_) last_ = end_ - 1;
+    end_with(draw + length_);
     return true;
   }
 
  private:
+  // Ends a window with this draw, or with the last one of all where the window behind would not fit.
+  void end_with(std::int64_t draw) { last_ = draw + 2 * length_ >= end_ ? end_ - 1 : draw; }
+
   std::int64_t begin_, end_, length_, last_;
 };
 
