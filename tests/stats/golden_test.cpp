@@ -183,6 +183,27 @@ TEST(Stats, GradientsThroughOptions) {
   EXPECT_EQ(both.to_vector(), st::laplace::logpdf(x, {.loc = locations}).to_vector());
 }
 
+// Derivatives at the ends of supports and where probabilities are 0 or 1.
+template <class F>
+double slope(const F& f, double x) {
+  return nax::grad([&](const Real& v) -> Real { return f(v); })(Real(x)).item();
+}
+TEST(Stats, GradientsAtTheEnds) {
+  EXPECT_EQ(slope([](const Real& x) { return st::gamma::logpdf(x, 1); }, 0), -1);
+  EXPECT_EQ(slope([](const Real& x) { return st::gamma::pdf(x, 1); }, 0), -1);
+  EXPECT_EQ(slope([](const Real& x) { return st::chi2::logpdf(x, 2); }, 0), -0.5);
+  EXPECT_EQ(slope([](const Real& x) { return st::beta::logpdf(x, 1, 1); }, 0), 0);
+  EXPECT_EQ(slope([](const Real& x) { return st::beta::logpdf(x, 1, 1); }, 1), 0);
+  EXPECT_EQ(slope([](const Real& x) { return st::beta::logpdf(x, 2, 1); }, 1), 1);
+  EXPECT_EQ(slope([](const Real& a) { return st::gamma::logpdf(0., a); }, 1), -INFINITY);
+  for (const double x : {-1000., -100., -8.}) {
+    EXPECT_EQ(slope([](const Real& v) { return st::gumbel_r::sf(v); }, x), 0) << x;
+    EXPECT_EQ(slope([](const Real& v) { return st::gumbel_l::cdf(v); }, -x), 0) << x;
+    EXPECT_EQ(Real(st::gumbel_r::sf(Real(x))).item(), 1) << x;
+  }
+  EXPECT_NEAR(slope([](const Real& v) { return st::gumbel_r::sf(v); }, -2), -0.0045662, 1e-6);
+}
+
 }  // namespace golden_test
 
 #undef OF0

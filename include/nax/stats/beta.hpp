@@ -19,8 +19,8 @@ auto logpdf(const X& x_, const A& a_, const B& b_, const LocScaleOptions& option
   const Array<R> b = detail::stats_operand<R>(b_);
   const Array<R> z = detail::standardised<R>(x_, options);
   return Array<R>(where((z < 0) | (z > 1), detail::minus_infinity,
-                        special::xlogy(a - 1, z) + special::xlog1py(b - 1, -z) - special::betaln(a, b) -
-                            detail::log_scale<R>(options)));
+                        detail::log_of_power<R>(a - 1, z) + detail::log_of_rest_power<R>(b - 1, z) -
+                            special::betaln(a, b) - detail::log_scale<R>(options)));
 }
 
 // The density.

@@ -18,7 +18,7 @@ auto logpdf(const X& x_, const DF& df_, const LocScaleOptions& options = {}) {
   const Array<R> z = detail::standardised<R>(x_, options);
   const Array<R> half = df * 0.5;
   return Array<R>(where(z < 0, detail::minus_infinity,
-                        special::xlogy(half - 1, z) - 0.5 * z - half * 0.69314718055994530942 -
+                        detail::log_of_power<R>(half - 1, z) - 0.5 * z - half * 0.69314718055994530942 -
                             special::gammaln(half) - detail::log_scale<R>(options)));
 }
 

@@ -16,8 +16,9 @@ auto logpdf(const X& x_, const A& a_, const LocScaleOptions& options = {}) {
   using R = detail::stats_t<X, A>;
   const Array<R> a = detail::stats_operand<R>(a_);
   const Array<R> z = detail::standardised<R>(x_, options);
-  return Array<R>(where(z < 0, detail::minus_infinity,
-                        special::xlogy(a - 1, z) - z - special::gammaln(a) - detail::log_scale<R>(options)));
+  return Array<R>(
+      where(z < 0, detail::minus_infinity,
+            detail::log_of_power<R>(a - 1, z) - z - special::gammaln(a) - detail::log_scale<R>(options)));
 }
 
 // The density.

@@ -40,7 +40,7 @@ auto sf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto cdf(const X& x_, const LocScaleOptions& options = {}) {
-  return detail::of_standardised(x_, options, [](const auto& z) { return -expm1(-exp(z)); });
+  return detail::of_standardised(x_, options, [](const auto& z) { return detail::rest_at_exp(z); });
 }
 
 // The logarithm of the distribution function.

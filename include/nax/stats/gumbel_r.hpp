@@ -40,7 +40,8 @@ auto cdf(const X& x_, const LocScaleOptions& options = {}) {
 template <class X>
 requires Function<X>
 auto sf(const X& x_, const LocScaleOptions& options = {}) {
-  return detail::of_standardised(x_, options, [](const auto& z) { return -expm1(-exp(-z)); });
+  using R = detail::stats_t<X>;
+  return detail::rest_at_exp<R>(-detail::standardised<R>(x_, options));
 }
 
 // The logarithm of the probability of more than x.

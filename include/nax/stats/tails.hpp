@@ -19,6 +19,20 @@ template <class R>
 Array<R> log_of_rest_at_exp(const Array<R>& w) {
   return where(w < -36, w - 0.5 * exp(w), log_of_rest<R>(exp(w)));
 }
+// 1 - e^-z of z = e^w, which is 1 for w from 8 on.
+template <class R>
+Array<R> rest_at_exp(const Array<R>& w) {
+  return -expm1(-exp(minimum(w, 8)));
+}
+// a log(z) and b log(1 - z), for which 0 log(0) is 0 and does not change with z.
+template <class R>
+Array<R> log_of_power(const Array<R>& a, const Array<R>& z) {
+  return special::xlogy(a, where((a == 0) & (z == 0), 0, z));
+}
+template <class R>
+Array<R> log_of_rest_power(const Array<R>& b, const Array<R>& z) {
+  return special::xlog1py(b, -where((b == 0) & (z == 1), 1, z));
+}
 // log(p) by p and 1 - p, whichever is smaller.
 template <class R>
 Array<R> log_by_smaller(const Array<R>& p, const Array<R>& rest) {
