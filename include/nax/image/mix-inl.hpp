@@ -26,5 +26,7 @@ NAX_ENGINE Array<bool> draw_box(const random::Key& keys, double alpha, int heigh
       .reshape({height, width, 1});
 }
 
+NAX_ENGINE Array<float> area_outside(const Array<bool>& box) { return 1 - mean(box.astype<float>()); }
+
 }  // namespace image::detail
 NAX_END

@@ -27,6 +27,7 @@ Array<T> mixed(const Array<T>& a, const Array<T>& b, const Array<S>& share) {
 NAX_ENGINE Array<float> draw_share(const random::Key& key, double alpha);
 // A box (height, width, 1) of a drawn share of the area at a drawn place, cut off at the edges.
 NAX_ENGINE Array<bool> draw_box(const random::Key& keys, double alpha, int height, int width);
+NAX_ENGINE Array<float> area_outside(const Array<bool>& box);  // its share
 
 }  // namespace detail
 
@@ -64,9 +65,8 @@ std::pair<Array<T>, Array<L>> cutmix(const random::Key& key, const Array<T>& x, 
   const random::Key keys = random::split(key, Shape{4});
   const Array<int> order = random::permutation(keys[1], static_cast<int>(x.shape(0)));
   const Array<bool> box = detail::draw_box(keys, options.alpha, height, width);
-  const Array<float> kept = 1 - mean(box.template astype<float>());
   return {Array<T>(where(box, Array<T>(take(x, order, {.axis = 0})), x)),
-          detail::mixed(labels, Array<L>(take(labels, order, {.axis = 0})), kept)};
+          detail::mixed(labels, Array<L>(take(labels, order, {.axis = 0})), detail::area_outside(box))};
 }
 
 }  // namespace image

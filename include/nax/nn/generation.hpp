@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/softmax.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -156,13 +157,15 @@ template <class Model, class Cache>
 Beams beam_search(const Model& model, Cache cache, const Array<int>& prompt,
                   const BeamSearchOptions& options) {
   using namespace nax::detail;
+  using Real = where_used_t<Array<float>, Model>;
+  using Ints = where_used_t<Array<int>, Model>;
   check_prompt("beam_search", prompt, options.steps);
   const ComputeOn beside_prompt(prompt);
   const std::int64_t b = prompt.shape(0), k = options.beams;
   if (k < 1) raise<ValueError>({"beam_search: beams must be at least 1: ", k});
   if (options.steps == 0) return {zeros<int>({b, k, 0}), zeros<float>({b, k})};
   // Rows of all arrays of the cache that have axes.
-  const auto rows_of = [&cache](const Array<int>& rows) {
+  const auto rows_of = [&cache](const Ints& rows) {
     cache = tree::map(
         [&]<class Leaf>(const Leaf& leaf) -> Leaf {
           if constexpr (is_array_v<Leaf>)
@@ -172,44 +175,44 @@ Beams beam_search(const Model& model, Cache cache, const Array<int>& prompt,
         },
         cache);
   };
-  const Array<int> example = arange<int>(static_cast<int>(b)).reshape({b, 1});
+  const Ints example = arange<int>(static_cast<int>(b)).reshape({b, 1});
 
   auto [first, logits] = next_logits("beam_search", model, std::move(cache), prompt);
   cache = std::move(first);
   const std::int64_t v = logits.shape(1);
   if (k > v) raise<ValueError>({"beam_search: ", k, " beams of ", v, " logits"});
-  auto best = top_k(Array<float>(log_softmax(logits)), k);
-  Array<float> scores = best.values;
-  Array<int> tokens = best.indices.reshape({b, k, 1});
-  rows_of(Array<int>(example + zeros<int>({b, k})).reshape({-1}));
-  const auto ends = [&](const Array<int>& x) {
+  auto best = top_k(Real(log_softmax(logits)), k);
+  Real scores = best.values;
+  Ints tokens = best.indices.reshape({b, k, 1});
+  rows_of(Ints(example + zeros<int>({b, k})).reshape({-1}));
+  const auto ends = [&](const Ints& x) {
     return options.end ? Array<bool>(x == *options.end) : zeros<bool>(x.shape());
   };
   for (std::int64_t i = 1; i < options.steps; ++i) {
-    const Array<int> last = tokens(_, _, -1);
+    const Ints last = tokens(_, _, -1);
     auto [next, more] = next_logits("beam_search", model, std::move(cache), last.reshape({b * k, 1}));
     cache = std::move(next);
-    Array<float> likely = Array<float>(log_softmax(more)).reshape({b, k, v});
+    Real likely = Real(log_softmax(more)).reshape({b, k, v});
     if (options.end) {  // an ended sequence goes on with its end alone
-      const Array<float> only = where(arange<int>(static_cast<int>(v)) == *options.end, 0.f,
-                                      -std::numeric_limits<float>::infinity());
+      const Real only = where(arange<int>(static_cast<int>(v)) == *options.end, 0.f,
+                              -std::numeric_limits<float>::infinity());
       likely = where(expand_dims(ends(last), -1), only, likely);
     }
-    best = top_k(Array<float>(expand_dims(scores, -1) + likely).reshape({b, k * v}), k);
+    best = top_k(Real(expand_dims(scores, -1) + likely).reshape({b, k * v}), k);
     scores = best.values;
-    const Array<int> beam = floor_divide(best.indices, static_cast<int>(v)),
-                     token = best.indices % static_cast<int>(v);
-    tokens = concatenate(
-        {Array<int>(take_along_axis(tokens, expand_dims(beam, -1), 1)), Array<int>(expand_dims(token, -1))},
-        {.axis = -1});
-    rows_of(Array<int>(example * static_cast<int>(k) + beam).reshape({-1}));
+    const Ints beam = floor_divide(best.indices, static_cast<int>(v)),
+               token = best.indices % static_cast<int>(v);
+    tokens =
+        concatenate({Ints(take_along_axis(tokens, expand_dims(beam, -1), 1)), Ints(expand_dims(token, -1))},
+                    {.axis = -1});
+    rows_of(Ints(example * static_cast<int>(k) + beam).reshape({-1}));
   }
   if (options.length_penalty != 0) {
     // A sequence is as long as its elements before the end, and the end.
-    const Array<int> before = sum(logical_not(ends(tokens)).template astype<int>(), {.axis = -1});
-    const Array<float> length = minimum(before + 1, static_cast<int>(options.steps)).template astype<float>();
-    const Array<float> ranked = scores / power(length, static_cast<float>(options.length_penalty));
-    const Array<int> order = argsort(ranked, {.axis = -1, .descending = true});
+    const Ints before = sum(logical_not(ends(tokens)).template astype<int>(), {.axis = -1});
+    const Real length = minimum(before + 1, static_cast<int>(options.steps)).template astype<float>();
+    const Real ranked = scores / power(length, static_cast<float>(options.length_penalty));
+    const Ints order = argsort(ranked, {.axis = -1, .descending = true});
     tokens = take_along_axis(tokens, expand_dims(order, -1), 1);
     scores = take_along_axis(scores, order, -1);
   }

@@ -2,6 +2,7 @@
 
 #include "nax/expr/expressions/debug_nans.hpp"
 #include "nax/nn/int8_linear.hpp"
+#include "nax/numpy/products/matmul.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/program/record/recording.hpp"
 
@@ -136,6 +137,19 @@ NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x_, co
   }
   check_result("linear", made, {&x, &w}, flops);
   return made;
+}
+
+NAX_ENGINE Array<float> recorded_int8_linear(Array<float> z, const Int8Ref& packing, const Array<float>& x) {
+  const auto floats = [packing] {
+    const ArrayBase& w = packing->source;
+    if (packing->released || w.dtype() != DType::float32) return typed<float>(packing->floats());
+    const Array<float>& table = typed<float>(w);
+    return packing->turned ? Array<float>(table.T()) : Array<float>(table.reshape({packing->k, packing->n}));
+  };
+  return record(std::move(z),
+                wrt(
+                    x, [=](const Array<float>& g) { return Array<float>(matmul(g, floats().T())); },
+                    [=](const Array<float>& t) { return Array<float>(matmul(t, floats())); }));
 }
 
 }  // namespace detail

@@ -8,7 +8,6 @@
 
 #include "nax/backend/cpu/int8_product.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
-#include "nax/numpy/products/matmul.hpp"
 #include "nax/rules/activations.hpp"
 
 // Linear layers by int8 weights (backend/cpu/int8_product.hpp), which nn::quantize() makes of a model's
@@ -85,18 +84,7 @@ NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x, con
 
 // The product with a derivative with respect to x: that of the product with the floats (the codes' where
 // these were released).
-inline Array<float> recorded_int8_linear(Array<float> z, const Int8Ref& packing, const Array<float>& x) {
-  const auto floats = [packing] {
-    const ArrayBase& w = packing->source;
-    if (packing->released || w.dtype() != DType::float32) return typed<float>(packing->floats());
-    const Array<float>& table = typed<float>(w);
-    return packing->turned ? Array<float>(table.T()) : Array<float>(table.reshape({packing->k, packing->n}));
-  };
-  return record(std::move(z),
-                wrt(
-                    x, [=](const Array<float>& g) { return Array<float>(matmul(g, floats().T())); },
-                    [=](const Array<float>& t) { return Array<float>(matmul(t, floats())); }));
-}
+NAX_ENGINE Array<float> recorded_int8_linear(Array<float> z, const Int8Ref& packing, const Array<float>& x);
 
 // The activation of x w + bias by int8 weights, in float, w of any shape of (k, n)'s size; none where they do
 // not serve.

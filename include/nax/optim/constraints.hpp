@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/number_parts.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/variance.hpp"
@@ -116,7 +117,8 @@ class DifferentiallyPrivateAggregate {
   template <class G, class... P>
   auto update(const G& grads, const PrivateState& state, const P&...) const {
     std::int64_t leaves = 0, examples = 0;
-    Array<float> squares(0.f);
+    using Real = nax::detail::where_used_t<Array<float>, G>;
+    Real squares(0.f);
     tree::for_each(
         [&](const auto& g) {
           if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>) {
@@ -129,8 +131,8 @@ class DifferentiallyPrivateAggregate {
           }
         },
         grads);
-    const Array<float> norm = sqrt(squares), least = static_cast<float>(clip_) / norm;
-    const Array<float> factor = where(norm == 0.f, 1.f, minimum(least, 1.f));
+    const Real norm = sqrt(squares), least = static_cast<float>(clip_) / norm;
+    const Real factor = where(norm == 0.f, 1.f, minimum(least, 1.f));
     const random::Key keys = random::split(state.rng_key, Shape{leaves + 1});
     std::int64_t at = 0;
     auto updates = detail::map(

@@ -97,7 +97,7 @@ namespace detail {
 
 // The rate, linearly from 0 in so many steps.
 inline auto warmed_up(double rate, std::int64_t steps) {
-  return [=](const auto& done) {
+  return [=](const auto& done) -> typename Later<decltype(done)>::Float {
     using Float = typename Later<decltype(done)>::Float;
     if (steps <= 0) return Float(static_cast<float>(rate));
     const float all = static_cast<float>(steps);

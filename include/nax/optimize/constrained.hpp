@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/optimize/constraints.hpp"
 #include "nax/optimize/implicit.hpp"
@@ -59,7 +60,7 @@ inline SparsityPattern united(const SparsityPattern& a, const SparsityPattern& b
 template <class Nothing>
 ConstrainedSolution solve_constrained(const RealFunction& f, const RealFunction& constraints,
                                       const ConstrainedProblem& problem, const Vector& x0) {
-  using Real = Array<double>;
+  using Real = nax::detail::where_used_t<Array<double>, Nothing>;
   const std::size_t n = x0.size(), m = problem.equality.size();
   const std::int64_t split = static_cast<std::int64_t>(n);
   // Of x and the multipliers: its second derivatives hold those in x, and the Jacobian of the constraints.

@@ -53,7 +53,7 @@ Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
   if (!options.axis.given()) x = detail::reshape_to("packbits", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("packbits", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
-  Array<std::uint8_t> bits = detail::as_type<std::uint8_t>(detail::evaluate(moveaxis(x, axis, -1) != T(0)));
+  auto bits = detail::as_type<std::uint8_t>(detail::evaluate(moveaxis(x, axis, -1) != T(0)));
   const std::int64_t n = bits.shape(-1), bytes = (n + 7) / 8;
   bits = detail::zeros_behind("packbits", bits, bytes * 8 - n);
   Dims shape = bits.shape();

@@ -202,13 +202,13 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
         {function, ": weights go with the method 'inverted_cdf' only, not '", options.method, "'"});
   device_for(function, x, *options.weights.array());  // together
   check_weights(function, *options.weights.array());
-  Array<double> weights = weights_like(function, x, *options.weights.array(), marks);
+  auto weights = weights_like(function, x, *options.weights.array(), marks);
   const Array<T> plain = typed<T>(constant(x));
   if (ignore_nan)
     weights = evaluate(make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, 0.0));
   weights = marked_last(function, weights, marks);
   const Array<std::int32_t> order = argsort_axis(typed<T>(constant(lines)), axis, false);
-  const Array<double> share = cumsum(Array<double>(take_along_axis(weights, order, -1)), {.axis = -1});
+  const auto share = cumsum(eval(take_along_axis(weights, order, -1)), {.axis = -1});
   const Array<double> total = share(ellipsis, slice(share.shape(-1) - 1, none));
   // No share at all: nothing that even the share 0 is looked for in.
   const Array<double> part = evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, 0.0), -1.0,
