@@ -1,20 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <cstring>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
-#include <string>
-#include <thread>
-#include <typeindex>
 #include <variant>
 
 #include "nax/transform/call.hpp"
-#include "nax/transform/jit/graph_call.hpp"
+#include "nax/transform/jit/graph_cache.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jit/program_cache.hpp"
 #include "nax/transform/jit/report.hpp"
@@ -23,43 +15,6 @@
 
 NAX_BEGIN
 namespace detail {
-
-// Distinguishes calls: by trees, shapes, types, numbers, static arguments, devices.
-class CallKey {
- public:
-  template <class Tree>
-  void add(const Tree& t, bool by_value) {
-    structures_.push_back(tree::structure(t));
-    tree::for_each(
-        [&](const auto& leaf) {
-          using Leaf = std::remove_cvref_t<decltype(leaf)>;
-          if constexpr (is_array_v<Leaf>) {
-            add_array(leaf);
-            if (by_value) add_bytes(raw_data(on_host(leaf)), bytes_of(leaf));
-          } else if constexpr (Scalar<Leaf>) {
-            add_bytes(&leaf, sizeof leaf);
-          }
-        },
-        t);
-  }
-  void add_array(const ArrayBase& a) {
-    const Dims& shape = layout_of(a).shape;
-    const std::uint64_t head = shape.size() << 8 | static_cast<std::uint64_t>(on_accelerator(a)) << 7 |
-                               static_cast<std::uint64_t>(a.dtype());
-    add_bytes(&head, sizeof head);
-    for (std::int64_t n : shape) add_bytes(&n, sizeof n);
-  }
-  template <class Value>
-  void add_value(Value value) {
-    add_bytes(&value, sizeof value);
-  }
-  friend bool operator==(const CallKey&, const CallKey&) = default;
-
- private:
-  void add_bytes(const void* from, std::size_t count) { text_.append(static_cast<const char*>(from), count); }
-  std::string text_;
-  std::vector<tree::Structure> structures_;
-};
 
 // The arguments that are no trees, which must be static ones.
 template <class Inputs>
@@ -91,114 +46,6 @@ void for_each_of(Inputs& inputs, F f) {
   [&]<std::size_t... i>(std::index_sequence<i...>) { (f(i, std::get<i>(inputs)), ...); }
   (std::make_index_sequence<std::tuple_size_v<std::remove_cvref_t<Inputs>>>());
 }
-
-// The GPU on which all of these arguments lie, but for those of the host that have no axes; this thread's own
-// where there are no arguments. None where f is called as it is, and computes where they lie, or refuses
-// them.
-NAX_ENGINE std::optional<Device> device_of_call(const std::vector<ArrayBase>& arguments);
-
-// A function's recordings, each for calls of one kind. At most 64 kinds are kept, and as many as
-// set_jit_cache() allows; the kind goes first that has not been called for the longest.
-class GraphCache {
- public:
-  struct Entry {
-    virtual ~Entry() = default;
-    std::type_index inputs = typeid(void);
-    CallKey key;
-    std::atomic<std::int64_t>* plain = nullptr;  // counts its calls where it cannot be recorded
-    std::set<std::thread::id> called;  // threads that have, on a device which wants a call before a recording
-    std::vector<std::unique_ptr<GraphCall>> calls;
-
-    std::size_t bytes() const {
-      std::size_t sum = 0;
-      for (const auto& call : calls) sum += call->bytes();
-      return sum;
-    }
-  };
-  static constexpr std::size_t most_entries = 64;
-
-  GraphCache();
-  GraphCache(const GraphCache&) = delete;
-  GraphCache& operator=(const GraphCache&) = delete;
-  ~GraphCache();
-
-  // A call of the function: no other thread calls it meanwhile, nor drops the entry that it uses.
-  class Use {
-   public:
-    explicit Use(GraphCache& cache) : lock_(cache.mutex_), outer_(std::exchange(in_use, &cache)) {}
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-    ~Use() { end(); }
-    void end() {
-      if (!lock_) return;
-      in_use->used_ = nullptr;
-      in_use = outer_;
-      lock_.unlock();
-    }
-
-   private:
-    std::unique_lock<std::mutex> lock_;
-    GraphCache* outer_;
-  };
-
-  // In a use only.
-  template <class Own, class Same>
-  Own* find(const CallKey& key, const Same& same) {
-    for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
-      if ((*entry)->inputs == typeid(Own) && (*entry)->key == key)
-        if (Own* const own = static_cast<Own*>(entry->get()); same(*own)) {
-          std::rotate(entry, entry + 1, entries_.end());  // the last in use
-          used_ = own;
-          return own;
-        }
-    return nullptr;
-  }
-  template <class Own>
-  Own* add(std::unique_ptr<Own> entry, CallKey key) {
-    entry->inputs = typeid(Own);
-    entry->key = std::move(key);
-    if (entries_.size() == most_entries) entries_.pop_front();
-    entries_.push_back(std::move(entry));
-    used_ = entries_.back().get();
-    return static_cast<Own*>(entries_.back().get());
-  }
-  void keep_within(std::size_t bytes) {
-    std::size_t sum = 0;
-    for (const auto& entry : entries_) sum += entry->bytes();
-    while (sum > bytes && entries_.size() > 1) {
-      sum -= entries_.front()->bytes();
-      entries_.pop_front();
-    }
-  }
-  std::size_t size() const { return entries_.size(); }
-
- private:
-  using Entries = std::deque<std::unique_ptr<Entry>>;
-  // All caches that there are.
-  struct All {
-    std::mutex mutex;
-    std::vector<GraphCache*> caches;
-    static All& instance() {
-      static All* const all = new All;  // functions with static storage are destroyed at any time
-      return *all;
-    }
-  };
-  static bool drop_all();
-  void move_unused(Entries& to);
-
-  static inline thread_local constinit GraphCache* in_use = nullptr;
-
-  std::mutex mutex_;
-  Entries entries_;
-  Entry* used_ = nullptr;
-};
-
-// A call by graph. Results stay in the graph's memory while their holders come and go, so two recordings take
-// turns where the results of one call are the arguments of the next; a third one is for calls whose results
-// are kept longer, and hands out copies.
-NAX_ENGINE GraphCall::Results run_by_graph(GraphCache::Entry& entry, Device device,
-                                           const std::vector<ArrayBase>& arguments,
-                                           const std::vector<bool>& donated, GraphCall::Function f);
 
 template <class F>
 class Jitted {
@@ -515,7 +362,3 @@ auto jit(F f, JitOptions options = {}) {
 }
 
 NAX_END
-
-#if !defined(NAX_CALLS_LIBRARY)
-#include "nax/transform/jit-inl.hpp"
-#endif

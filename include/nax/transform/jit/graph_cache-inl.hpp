@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/transform/jit.hpp"
+#include "nax/transform/jit/graph_cache.hpp"
 
 NAX_BEGIN
 namespace detail {
