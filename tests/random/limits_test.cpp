@@ -9,6 +9,7 @@
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/random/counts.hpp"
 #include "nax/random/multivariate.hpp"
+#include "nax/random/transformed.hpp"
 #include "nax/stats/multivariate_normal.hpp"
 
 namespace limits_test {
@@ -49,6 +50,22 @@ TEST(RandomLimits, NormalVectorsOfIndefiniteCovariance) {
     EXPECT_TRUE(nax::all(nax::isnan(draws(1))).item());
     EXPECT_TRUE(nax::all(nax::isfinite(draws(2))).item());
   }
+}
+
+// Large means, whose squares overflow: draws are near 1 / y, y the square of a normal number.
+TEST(RandomLimits, WaldOfLargeMeans) {
+  const auto check = [](const std::vector<double>& draws) {
+    int far = 0;  // draws of the other root, which a half may not hold
+    for (const double x : draws) {
+      EXPECT_GT(x, 0);
+      far += !(x < 1e12);
+    }
+    EXPECT_LE(far, 2);
+  };
+  const random::Key key = random::key(4);
+  check(random::wald(key, 1e25f, {64}).astype<double>().to_vector());
+  check(random::wald(key, A(1e200), {64}).astype<double>().to_vector());
+  check(random::wald<nax::half>(key, nax::half(2000), {64}).astype<double>().to_vector());
 }
 
 }  // namespace limits_test

@@ -81,7 +81,7 @@ auto wald(const Key& key, const M& mean_, const Shape& shape) {
   const Array<R> y = nax::square(normal<R>(key_normal, shape)), z = uniform<R>(key_uniform, shape);
   // The roots mean / w and mean * w of the quadratic equation that a draw solves: no difference is taken.
   const Array<R> half = mean * y / R(2);
-  const Array<R> w = R(1) + half + nax::sqrt(half * (R(2) + half));
+  const Array<R> w = R(1) + half + nax::sqrt(half) * nax::sqrt(R(2) + half);
   return Array<R>(nax::where(z <= w / (R(1) + w), mean / w, mean * w));
 }
 
