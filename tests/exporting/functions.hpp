@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "exporting/nets.hpp"
 
 // Functions that are written to files in each form, for who has add(name, f, arguments...).
@@ -127,6 +129,46 @@ void add_functions(Folder& folder) {
       "broadcast", [](const A& x, const A& y) { return A(maximum(x, y) * hypot(x, y) + fmod(x, y)); },
       draw(1, {4, 6}), draw(2, {6}));
 }
+// Numbers near 0, far apart, without end, and the least of a type.
+template <class Folder>
+void add_extremes(Folder& folder) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const A small = draw(1, {4, 6}) * 1e-6f;
+  folder.add(
+      "small_log1p", [](const A& x) { return A(log1p(x)); }, small);
+  folder.add(
+      "small_expm1", [](const A& x) { return A(expm1(x)); }, small);
+  folder.add(
+      "log1p", [](const A& x) { return A(log1p(x)); }, A{-0.9f, -0.5f, 0.5f, 1, 1e30f, infinity});
+  folder.add(
+      "expm1", [](const A& x) { return A(expm1(x)); }, A{-infinity, -3, -1, -0.9f, 0.9f, 1, 9, infinity});
+  folder.add(
+      "hypot", [](const A& x, const A& y) { return A(hypot(x, y)); }, A{1e30f, 0, infinity, -3e30f},
+      A{1e30f, 0, -infinity, 4e30f});
+  const A far{1e10f, 5.5f, -5.5f, -1e9f, 7, 3e8f}, by{3, -2, 2, 7, infinity, -0.7f};
+  folder.add(
+      "far_fmod", [](const A& x, const A& y) { return A(fmod(x, y)); }, far, by);
+  folder.add(
+      "far_remainder", [](const A& x, const A& y) { return A(remainder(x, y)); }, far, by);
+  folder.add(
+      "far_floor_divide", [](const A& x, const A& y) { return A(floor_divide(x, y)); }, far, by);
+  folder.add(
+      "infinite_logsumexp", [](const A& x) { return A(logsumexp(x, {.axis = 1})); },
+      A{{-infinity, -infinity}, {infinity, 1}, {-infinity, 2}});
+  const auto least = [](const auto& x) { return argmin(x, {.axis = 1}); };
+  folder.add("argmin_int32", least, I{{std::numeric_limits<int>::min(), 0, 5}, {7, 7, -1}});
+  folder.add("argmin_uint8", least, Array<std::uint8_t>{{3, 0, 0}, {255, 7, 9}});
+  folder.add("argmin_uint32", least, Array<std::uint32_t>{{3000000000u, 1u}, {2u, 3000000000u}});
+  folder.add("argmin_bool", least, Array<bool>{{true, false, false}, {true, true, true}});
+  folder.add(
+      "argmax_bool", [](const Array<bool>& x) { return argmax(x); }, Array<bool>{false, true, true});
+  folder.add(
+      "absolute_uint8", [](const Array<std::uint8_t>& x) { return Array<std::uint8_t>(abs(x)); },
+      Array<std::uint8_t>{0, 200});
+  folder.add(
+      "max_int8", [](const Array<std::int8_t>& x) { return max(x, {.axis = 1}); },
+      Array<std::int8_t>{{-128, -128}, {-128, 3}});
+}
 template <class Folder>
 void add_shapes(Folder& folder) {
   OF_X("slice", x(slice(1, 3), slice(0, 6, 2)));
@@ -179,7 +221,31 @@ void add_conv(Folder& folder, const char* name, const Shape& x, const Shape& w, 
   folder.add(
       name, [=](const A& a) { return nn::conv(a, draw(6, w), options); }, draw(5, x));
 }
-// Of StableHLO alone.
+// Of StableHLO alone: whole numbers that ONNX Runtime does not reduce, and NaN, which ONNX does not order.
+template <class Folder>
+void add_orders(Folder& folder) {
+  using Wide = Array<std::int64_t>;
+  using Unsigned = Array<std::uint64_t>;
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  folder.add_stablehlo(
+      "min_int64", [](const Wide& x) { return min(x, {.axis = 1}); }, Wide{{most, most}, {2, most}});
+  folder.add_stablehlo(
+      "max_int64", [](const Wide& x) { return max(x, {.axis = 1}); }, Wide{{-most - 1, -most - 1}, {2, -1}});
+  folder.add_stablehlo(
+      "min_uint64", [](const Unsigned& x) { return min(x); }, Unsigned{~std::uint64_t{0}, 3});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const A x{{nan, 1, 5, 2}, {3, nan, -1, nan}, {2, 0, 1, nan}};
+  folder.add_stablehlo(
+      "nan_argmax", [](const A& a) { return argmax(a, {.axis = 1}); }, x);
+  folder.add_stablehlo(
+      "nan_argmin", [](const A& a) { return argmin(a); }, x);
+  folder.add_stablehlo(
+      "nan_sort", [](const A& a) { return sort(a, {.axis = 1}); }, x);
+  folder.add_stablehlo(
+      "nan_argsort", [](const A& a) { return argsort(a, {.axis = 1, .descending = true}); }, x);
+  folder.add_stablehlo(
+      "nan_top", [](const A& a) { return lax::top_k(a, 2).values; }, x);
+}
 template <class Folder>
 void add_matrices(Folder& folder) {
   const auto spd = [](const A& x) { return A(matmul(x, matrix_transpose(x)) + 4.f * eye<float>(3)); };
@@ -276,6 +342,7 @@ void add_all(Folder& folder) {
   add_nets(folder);
   add_loops(folder);
   add_functions(folder);
+  add_extremes(folder);
   add_shapes(folder);
   add_sums(folder);
   add_windows(folder);

@@ -56,6 +56,7 @@ TEST(Exporting, PeersComputeTheFiles) {
   Folder folder;
   exported::add_all(folder);
   exported::add_matrices(folder);
+  exported::add_orders(folder);
   const std::string onnx = folder.run("onnxruntime", "run_onnx.py", folder.onnx_count()),
                     xla = folder.run("jax", "run_stablehlo.py", folder.count());
   EXPECT_TRUE(onnx.empty() || onnx == "skipped") << onnx;

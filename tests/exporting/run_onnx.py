@@ -15,7 +15,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.onnx")):
     for found, expected in zip(results, arrays[len(inputs) :], strict=True):
         same = found.dtype == expected.dtype and found.shape == expected.shape
         greatest = np.abs(expected[np.isfinite(expected)]).max(initial=0)
-        if not same or not np.allclose(found, expected, rtol=1e-5, atol=1e-5 * greatest):
+        if not same or not np.allclose(found, expected, rtol=1e-5, atol=1e-5 * greatest, equal_nan=True):
             print(path.stem, found, expected)
     count += 1
 print(count, "models")

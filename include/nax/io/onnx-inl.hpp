@@ -208,6 +208,7 @@ class OnnxWriter {
     }
     std::vector<std::string> x;
     for (const int input : node.inputs) x.push_back(name(input));
+    if (node.kind == NodeKind::fmod) set("fmod", std::int64_t{1});
     if (node.kind != NodeKind::argument)
       name(at) = is_elementwise(node.kind) ? add(elementwise_type(node.kind), x) : made(node, x);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "nax/io/stablehlo.hpp"
@@ -118,19 +117,15 @@ class StablehloWriter {
   }
   // The number that changes nothing.
   Value first_of(NodeKind kind, DType dtype) {
-    Graph graph;  // holds the bytes
-    const double infinity = std::numeric_limits<double>::infinity();
-    double number = kind == NodeKind::product ? 1 : 0;
-    if (kind == NodeKind::max || kind == NodeKind::min) {
-      if (dtype_kind(dtype) == Kind::floating)
-        number = infinity;
-      else
-        number =
-            std::ldexp(1., static_cast<int>(8 * dtype_size(dtype)) - (dtype_name(dtype)[0] == 'u' ? 0 : 1)) -
-            1;
-      if (dtype == DType::int64) number = 9223372036854774784.;
-      if (kind == NodeKind::max) number = dtype_name(dtype)[0] == 'u' ? 0 : -number;
+    const bool least = kind == NodeKind::max, extreme = least || kind == NodeKind::min;
+    if (extreme && dtype_kind(dtype) < Kind::floating) {
+      std::uint64_t bits = least ? 0 : ~std::uint64_t{0};
+      if (dtype_name(dtype)[0] == 'i') bits ^= std::uint64_t{1} << (8 * dtype_size(dtype) - 1);
+      return constant(dtype, {}, &bits);
     }
+    Graph graph;  // holds the bytes
+    double number = kind == NodeKind::product;
+    if (extreme) number = least ? -HUGE_VAL : HUGE_VAL;
     const Node& made = graph[graph.number(number, dtype)];
     if (made.kind == NodeKind::constant) return constant(dtype, {}, made.data);
     const Node& from = graph[made.inputs[0]];  // of a number that C++ has no literal for
@@ -342,8 +337,12 @@ class StablehloWriter {
       }
       case NodeKind::argmax: {
         const Value most = broadcast(reduce(NodeKind::max, x[0], numbers), x[0].shape);
-        const Value found =
-            add("stablehlo.compare", {x[0], most}, DType::boolean, most.shape, compared("EQ"));
+        Value found = add("stablehlo.compare", {x[0], most}, DType::boolean, most.shape, compared("EQ"));
+        if (dtype_kind(x[0].dtype) == Kind::floating) {
+          const Value nan =
+              add("stablehlo.compare", {x[0], x[0]}, DType::boolean, most.shape, compared("NE"));
+          found = add("stablehlo.or", {found, nan}, DType::boolean, most.shape);
+        }
         const Value numbered = numbers_along(most.shape, numbers[0], node.dtype);
         const Value none = broadcast(first_of(NodeKind::min, node.dtype), most.shape);
         const Value where = add("stablehlo.select", {found, numbered, none}, node.dtype, most.shape);
@@ -459,11 +458,24 @@ class StablehloWriter {
     const std::string n = std::to_string(count_++), to = '%' + std::to_string(count_++);
     const std::string type = type_of(x.dtype, {}), truth = type_of(DType::boolean, {}),
                       index = type_of(DType::int64, {});
+    std::string order;  // makes %c
+    const auto line = [&](char made, const char* operation, char a, char b, const std::string& of,
+                          const std::string& by = {}) {
+      order += '%' + (made + n) + " = \"stablehlo." + operation + "\"(%" + a + n + ", %" + b + n + ')' + by +
+               " : (" + of + ", " + of + ") -> " + truth + ' ';
+    };
+    const bool real = dtype_kind(x.dtype) == Kind::floating;
+    line(real ? 'f' : 'c', "compare", 'a', 'b', type, " {" + compared(direction) + '}');
+    if (real) {  // NaN is greater than any number
+      const char more = node.numbers[2] ? 'a' : 'b', less = node.numbers[2] ? 'b' : 'a';
+      line('g', "compare", more, more, type, " {" + compared("NE") + '}');
+      line('h', "compare", less, less, type, " {" + compared("EQ") + '}');
+      line('k', "and", 'g', 'h', truth), line('c', "or", 'f', 'k', truth);
+    }
     text_ += "    " + to + ":2 = \"stablehlo.sort\"(" + x.name + ", " + numbered.name + ") ({ ^bb0(%a" + n +
              ": " + type + ", %b" + n + ": " + type + ", %d" + n + ": " + index + ", %e" + n + ": " + index +
-             "): %c" + n + " = \"stablehlo.compare\"(%a" + n + ", %b" + n + ") {" + compared(direction) +
-             "} : (" + type + ", " + type + ") -> " + truth + " \"stablehlo.return\"(%c" + n + ") : (" +
-             truth + ") -> () }) {dimension = " + std::to_string(axis) + " : i64, is_stable = true} : (" +
+             "): " + order + "\"stablehlo.return\"(%c" + n + ") : (" + truth +
+             ") -> () }) {dimension = " + std::to_string(axis) + " : i64, is_stable = true} : (" +
              type_of(x) + ", " + type_of(numbered) + ") -> (" + type_of(x) + ", " + type_of(numbered) + ")\n";
     const bool values = node.kind == NodeKind::top;
     const Value all{to + (values ? "#0" : "#1"), values ? x.dtype : DType::int64, x.shape};

@@ -140,9 +140,39 @@ class FormulaNodes {
                  {truth(NodeKind::less, {x, number(0)}),
                   truth(NodeKind::less, {make(NodeKind::divide, {number(1), x}), number(0)})});
   }
+  // Near 0 by (exp(x) + 1) tanh(x / 2), which keeps all digits.
+  int expm1_of(int x) {
+    using enum NodeKind;
+    const int raised = make(exp, {x}), half = make(tanh, {make(multiply, {x, number(0.5)})});
+    const int is_small = truth(less, {make(absolute, {x}), number(1)});
+    return make(select, {is_small, make(multiply, {make(add, {raised, number(1)}), half}),
+                         make(subtract, {raised, number(1)})});
+  }
+  // By log(u) x / (u - 1) of u = 1 + x as it is rounded.
+  int log1p_of(int x) {
+    using enum NodeKind;
+    const int u = make(add, {x, number(1)}), log_u = make(log, {u}), moved = make(subtract, {u, number(1)});
+    const int is_small = truth(less, {make(absolute, {x}), number(0.5)}),
+              is_lost = truth(equal, {moved, number(0)});
+    const int divisor = make(select, {is_lost, number(1), moved});
+    const int corrected = make(select, {is_lost, x, make(multiply, {log_u, make(divide, {x, divisor})})});
+    return make(select, {is_small, corrected, log_u});
+  }
+  // Of the quotient of the smaller and the larger one: squares may overflow.
+  int hypot_of(int x, int y) {
+    using enum NodeKind;
+    const int a = make(absolute, {x}), b = make(absolute, {y}), infinity = number(INFINITY);
+    const int most = make(maximum, {a, b}), least = make(minimum, {a, b});
+    const int quotient =
+        make(divide, {least, make(select, {truth(equal, {most, number(0)}), number(1), most})});
+    const int root = make(sqrt, {make(add, {make(multiply, {quotient, quotient}), number(1)})});
+    const int is_infinite = truth(logical_or, {truth(equal, {a, infinity}), truth(equal, {b, infinity})});
+    return make(select, {is_infinite, infinity, make(multiply, {most, root})});
+  }
   int node(const formula::Step& step, const std::vector<int>& x) {
     using enum NodeKind;
     using formula::Operation;
+    if (step.operation == Operation::absolute && dtype_name(type_)[0] == 'u') return x[0];
     for (const NodeOf& one : simple_nodes)
       if (one.operation == step.operation && has_function(graph_.system, one.kind))
         return step.truth() ? truth(one.kind, x) : make(one.kind, x);
@@ -161,29 +191,21 @@ class FormulaNodes {
     if (is(Operation::guarded))
       return make(select, {truth(equal, {x[0], number(0)}), number(0), make(multiply, x)});
     if (is(Operation::exp2)) return make(power, {number(2), x[0]});
-    if (is(Operation::expm1)) return make(subtract, {make(exp, x), number(1)});
-    if (is(Operation::log1p)) return make(log, {make(add, {x[0], number(1)})});
+    if (is(Operation::expm1)) return expm1_of(x[0]);
+    if (is(Operation::log1p)) return log1p_of(x[0]);
     if (is(Operation::log2)) return make(multiply, {make(log, x), number(std::numbers::log2e)});
     if (is(Operation::log10)) return make(multiply, {make(log, x), number(std::numbers::log10e)});
     if (is(Operation::erfc)) return make(subtract, {number(1), make(erf, x)});
     if (is(Operation::one_minus_square)) return make(subtract, {number(1), make(multiply, {x[0], x[0]})});
     if (is(Operation::cbrt))
       return make(multiply, {make(sign, x), make(power, {make(absolute, x), number(1. / 3)})});
-    if (is(Operation::hypot))
-      return make(sqrt, {make(add, {make(multiply, {x[0], x[0]}), make(multiply, {x[1], x[1]})})});
-    if (is(Operation::fmod)) {
-      const int parts = make(divide, x);
-      const int whole = make(multiply, {make(sign, {parts}), make(floor, {make(absolute, {parts})})});
-      return make(subtract, {x[0], make(multiply, {whole, x[1]})});
-    }
-    if (is(Operation::remainder) && has_function(graph_.system, fmod)) {
+    if (is(Operation::hypot)) return hypot_of(x[0], x[1]);
+    if (is(Operation::remainder)) {
       const int rest = make(fmod, x), zero = number(0);
       const int differ = truth(logical_xor, {truth(less, {rest, zero}), truth(less, {x[1], zero})});
       const int moves = truth(logical_and, {differ, opposite(truth(equal, {rest, zero}))});
       return make(select, {moves, make(add, {rest, x[1]}), rest});
     }
-    if (is(Operation::remainder))
-      return make(subtract, {x[0], make(multiply, {make(floor, {make(divide, x)}), x[1]})});
     refuse_(is(Operation::call) ? step.function().name : formula::facts(step.operation).name);
     return -1;
   }

@@ -61,7 +61,7 @@ namespace io::detail {
   X(minimum, "Min", "stablehlo.minimum")               \
   X(power, "Pow", "stablehlo.power")                   \
   X(hypot, nullptr, nullptr)                           \
-  X(fmod, nullptr, nullptr)                            \
+  X(fmod, "Mod", "stablehlo.remainder")                \
   X(copysign, nullptr, nullptr)                        \
   X(real, nullptr, "stablehlo.real")                   \
   X(imag, nullptr, "stablehlo.imag")                   \

@@ -62,7 +62,17 @@ Dims StepWriter::line_shape(const Lines& lines, std::int64_t n) {
 
 inline void StepWriter::write(const ops::ArgReduce& f) {
   int x = read_as(0, line_shape(f.lines, f.lines.n));
-  if (!f.greatest) x = make(NodeKind::negative, {x});
+  const bool whole = dtype_kind(dtype(x)) < Kind::floating;
+  // Short whole numbers become int32 or int64, which all systems order.
+  if (whole && dtype_size(dtype(x)) < 4) x = graph_.cast(x, DType::int32);
+  if (dtype(x) == DType::uint32) x = graph_.cast(x, DType::int64);
+  if (!f.greatest && whole) {  // the least has no negative
+    const std::int64_t ones = -1;
+    const int from = dtype(x) == DType::int32 ? number(-1, x) : graph_.own_constant(&ones, dtype(x), {});
+    x = make(NodeKind::subtract, {from, x});
+  } else if (!f.greatest) {
+    x = make(NodeKind::negative, {x});
+  }
   Dims shape(1, f.lines.outer);
   shape.push_back(f.lines.inner);
   put(1, graph_.reshape(graph_.add({NodeKind::argmax, {x}, DType::int32, shape, {1}}), operand(1)->shape));

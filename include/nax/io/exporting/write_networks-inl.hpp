@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "nax/io/exporting/step_writer.hpp"
 
@@ -60,8 +61,13 @@ inline void StepWriter::write(const ops::Rows& f) {
     give(0, logs ? make(NodeKind::subtract, {y, make(NodeKind::log, {all})})
                  : make(NodeKind::divide, {exps, all}));
   } else if (what.function == logsumexp) {
-    const int all = sum(make(NodeKind::exp, {below_most()}), 1);
-    give(0, make(NodeKind::add, {make(NodeKind::log, {all}), graph_.reduce(NodeKind::max, x, {1})}));
+    // Infinite numbers keep their place: of two the difference would be NaN.
+    const int most = graph_.reduce(NodeKind::max, x, {1}), zero = number(0, x),
+              infinity = number(std::numeric_limits<double>::infinity(), x);
+    const int finite = truth(NodeKind::less, {make(NodeKind::absolute, {most}), infinity});
+    const int base = make(NodeKind::select, {finite, most, zero});
+    const int all = sum(make(NodeKind::exp, {make(NodeKind::subtract, {x, base})}), 1);
+    give(0, make(NodeKind::add, {make(NodeKind::log, {all}), base}));
   } else if (what.function == variance) {
     give(0, make(NodeKind::divide, {sum(square(centred()), 1), number(what.number, x)}));
   } else if (what.function == rms_norm) {
