@@ -191,6 +191,20 @@ TEST(SpecialFunctions, PolygammaAtPoles) {
   EXPECT_TRUE(std::isnan(Real(sp::polygamma(2, Real(-20000.5))).item()));
 }
 
+// By mpmath.
+TEST(SpecialFunctions, SlopesOfLogNdtrFarBelow) {
+  const auto total = [](const Real& x) { return Real(nax::sum(sp::log_ndtr(x))); };
+  const Real x = {-1e10, -100, -5, 3},
+             want = {1e10, 100.00999800099926, 5.186503967125842, 0.004437839042125664};
+  EXPECT_TRUE(nax::allclose(nax::grad(total)(x), want, {.rtol = 1e-14}).item());
+  EXPECT_TRUE(nax::allclose(nax::jit(nax::grad(total))(x), want, {.rtol = 1e-14}).item());
+  const auto of_float = [](const Array<float>& v) { return Array<float>(nax::sum(sp::log_ndtr(v))); };
+  EXPECT_NEAR(Array<float>(nax::grad(of_float)(Array<float>{-100})).item(), 100.01, 1e-4);
+  // d(dx) = -d (x + d)
+  const Real second = nax::grad([&](const Real& v) { return Real(nax::sum(nax::grad(total)(v))); })(Real{-5});
+  EXPECT_NEAR(second.item(), -5.186503967125842 * (-5 + 5.186503967125842), 1e-10);
+}
+
 }  // namespace golden_test
 
 #undef ONE

@@ -38,9 +38,9 @@ struct log_ndtr : RealInexact {
     return log_ndtr_at(x);
   }
   template <class V>
-  static constexpr auto vjp(V g, V x, V y_) {
-    using std::exp;
-    return std::tuple{guarded(g, exp(V(-0.5) * x * x - y_) * V(0.39894228040143267794))};
+  static constexpr auto vjp(V g, V x, V) {
+    using math::erfcx_at;
+    return std::tuple{guarded(g, V(0.79788456080286535588) / erfcx_at(x * V(-0.70710678118654752440)))};
   }
 };
 struct ndtri : RealInexact {

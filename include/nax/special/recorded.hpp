@@ -15,6 +15,7 @@
 NAX_BEGIN
 
 // clang-format off
+template <class T> Recorded<T> erfcx_at(const Recorded<T>& x) { return detail::apply<rules::erfcx>(x); }
 template <class T> Recorded<T> i0_at(const Recorded<T>& x) { return detail::apply<rules::i0>(x); }
 template <class T> Recorded<T> i0e_at(const Recorded<T>& x) { return detail::apply<rules::i0e>(x); }
 template <class T> Recorded<T> i1_at(const Recorded<T>& x) { return detail::apply<rules::i1>(x); }
