@@ -50,6 +50,19 @@ void add_loops(Folder& folder) {
         return concatenate({A(rows), carry.first.reshape({1, 3}), carry.second.reshape({1, 3})});
       },
       draw(1, {35, 3}));
+  // For each column: rows and carries whose axes lie in another order than they are named.
+  folder.add(
+      "scan_columns",
+      [](const A& x) {
+        const auto column = [](const A& y) {
+          const auto [last, rows] = lax::scan(
+              [](const A& c, const A& v) { return std::pair(A(c * 0.9f + v), A(c - v)); }, A(0.f), y);
+          return std::pair(A(rows), A(last));
+        };
+        const auto [rows, last] = vmap(column, {.in_axes = {1}, .out_axes = nax::axes(1, 0)})(x);
+        return A(rows + last);
+      },
+      draw(1, {40, 3}));
   // Of a matrix from outside, with a number beside the array; then one for each row.
   const auto halve = [](const A& x) {
     const A w = eye<float>(6) * 0.5f;

@@ -47,6 +47,7 @@ class StepWriter {
 
   void write_expression(const program::StepExpression& e);
   void write_bytes();
+  static program::Operand in_a_row(program::Operand x, const Dims& shape);
   void write_loop(const program::LoopWork& work);
   void write_loop(const program::WhileWork& work);
 

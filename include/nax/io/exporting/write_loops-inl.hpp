@@ -5,6 +5,13 @@
 NAX_BEGIN
 namespace io::detail {
 
+// Elements as they lie in memory, whatever the order of the operand's axes: turns copy bytes.
+inline program::Operand StepWriter::in_a_row(program::Operand x, const Dims& shape) {
+  x.indexed = 0;
+  x.shape = shape, x.strides = Layout::row_major(shape);
+  return x;
+}
+
 // The body's steps become nodes of this graph that depend on parameters of the loop.
 inline void StepWriter::write_loop(const program::LoopWork& work) {
   const program::Step& step = *step_;
@@ -39,7 +46,7 @@ inline void StepWriter::write_loop(const program::LoopWork& work) {
   for (std::size_t k = 0; k < carries; ++k) {
     const program::Operand &first = operand_at(work.carries[k].initial),
                            &last = operand_at(work.carries[k].result);
-    made.inputs.push_back(graph_.reshape(slots_.read_whole(first), Dims(1, elements_of(last.shape))));
+    made.inputs.push_back(slots_.read_whole(in_a_row(first, Dims(1, elements_of(last.shape)))));
     after.push_back(inner.slots_.whole(body->results()[k], last.dtype));
   }
   for (std::size_t k = 0; k < work.in.size(); ++k) {
@@ -67,7 +74,7 @@ inline void StepWriter::write_loop(const program::LoopWork& work) {
   const auto give = [&](std::size_t number, const program::Operand& to, const Dims& shape) {
     const int part =
         graph_.add({NodeKind::part, {whole}, to.dtype, shape, {static_cast<std::int64_t>(number)}});
-    slots_.write(to, graph_.reshape(part, to.shape));
+    slots_.write(in_a_row(to, shape), part);
   };
   for (std::size_t k = 0; k < carries; ++k) {
     const program::Operand& to = operand_at(work.carries[k].result);
@@ -110,7 +117,7 @@ inline void StepWriter::write_loop(const program::WhileWork& work) {
       NodeKind::loop, {}, DType::int64, {}, {loop, -1, asked, static_cast<std::int64_t>(carries), 0, 0}};
   for (std::size_t k = 0; k < carries; ++k) {
     const std::int64_t n = elements_of(operand_at(work.carries[k].result).shape);
-    made.inputs.push_back(graph_.reshape(slots_.read_whole(operand_at(work.carries[k].initial)), Dims(1, n)));
+    made.inputs.push_back(slots_.read_whole(in_a_row(operand_at(work.carries[k].initial), Dims(1, n))));
   }
   const auto dtype_of = [&](std::size_t k) { return operand_at(work.carries[k].result).dtype; };
   for (const int next : run(*parts[1], loop, dtype_of)) made.inputs.push_back(next);
@@ -123,9 +130,9 @@ inline void StepWriter::write_loop(const program::WhileWork& work) {
   const int whole = graph_.add(std::move(made));
   for (std::size_t k = 0; k < carries; ++k) {
     const program::Operand& to = operand_at(work.carries[k].result);
-    const int part = graph_.add(
-        {NodeKind::part, {whole}, to.dtype, Dims(1, elements_of(to.shape)), {static_cast<std::int64_t>(k)}});
-    slots_.write(to, graph_.reshape(part, to.shape));
+    const Dims shape(1, elements_of(to.shape));
+    const int part = graph_.add({NodeKind::part, {whole}, to.dtype, shape, {static_cast<std::int64_t>(k)}});
+    slots_.write(in_a_row(to, shape), part);
   }
 }
 
