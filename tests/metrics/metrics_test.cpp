@@ -60,6 +60,15 @@ TEST(Metrics, AccuracyTakesLogitsOrClasses) {
   EXPECT_DOUBLE_EQ(of(metrics::Accuracy::make().update(logits, labels).value()), 0.6);
   EXPECT_DOUBLE_EQ(
       of(metrics::Accuracy::make().update(I{1, 0, 2}, I{1, 1, 2}, Array<double>{1, 2, 1}).value()), 0.5);
+  // Truths are the classes 0 and 1.
+  using B = Array<bool>;
+  EXPECT_DOUBLE_EQ(of(metrics::Accuracy::make().update(B{true, false, true, true}, I{1, 0, 0, 1}).value()),
+                   0.75);
+  EXPECT_DOUBLE_EQ(of(metrics::Accuracy::make().update(logits, B{true, false, true, true, false}).value()),
+                   0.4);
+  EXPECT_EQ(
+      metrics::Confusion::make(2).update(F{.9f, .2f, .7f} > .5f, B{true, false, false}).counts.to_vector(),
+      (std::vector<double>{1, 1, 0, 1}));
   auto top = metrics::TopKAccuracy::make(2).update(logits, labels);
   EXPECT_DOUBLE_EQ(of(top.value()), 0.8);
   EXPECT_DOUBLE_EQ(of(top.merge(metrics::TopKAccuracy::make(2).update(logits, I{2, 2, 2, 9, -1})).value()),

@@ -6,13 +6,14 @@
 #include "nax/metrics/mean.hpp"
 #include "nax/numpy/indexing/at.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
+#include "nax/numpy/indexing/placement.hpp"
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
 #include "nax/numpy/views/views.hpp"
 #include "nax/tree/static.hpp"
 
-// Metrics of classifiers, by logits (..., C) or the classes predicted, against labels, which are integers.
-// (Types of arrays are deduced, so that a file that uses none of this compiles none of it.)
+// Metrics of classifiers, by logits (..., C) or the classes predicted, against labels: integers, or truths as
+// 0 and 1. (Types of arrays are deduced, so that a file that uses none of this compiles none of it.)
 NAX_BEGIN
 namespace detail {
 
@@ -39,8 +40,8 @@ template <class X, class I>
 Array<double> right_ones(const X& predicted_, const I& labels_) {
   const auto predicted = as_array(predicted_);
   const auto labels = as_array(labels_);
-  static_assert(is_integer_v<typename I::value_type>, "metrics: the labels must be integers");
-  if constexpr (is_integer_v<typename X::value_type>) {
+  static_assert(std::is_integral_v<typename I::value_type>, "metrics: the labels must be integers");
+  if constexpr (std::is_integral_v<typename X::value_type>) {
     if (!(predicted.shape() == labels.shape()))
       raise<ShapeError>(
           {"metrics: predictions of shape ", predicted.shape(), " and labels of shape ", labels.shape()});
@@ -143,7 +144,7 @@ struct Confusion {
   template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
   Confusion update(const X& predicted_, const I& labels, const Weights& weights = {}) const {
     const auto predicted = nax::detail::as_array(predicted_);
-    if constexpr (is_integer_v<typename X::value_type>)
+    if constexpr (std::is_integral_v<typename X::value_type>)
       return count(predicted.template astype<std::int64_t>(),
                    nax::detail::as_array(labels).template astype<std::int64_t>(), weights);
     else
