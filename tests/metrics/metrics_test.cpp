@@ -58,6 +58,8 @@ TEST(Metrics, AccuracyTakesLogitsOrClasses) {
   const F logits = {{0, 3, 1}, {2, 1, 0}, {1, 1, 0}, {0, nan, 1}, {5, 1, 7}};
   const I labels = {1, 0, 1, 1, 2};  // right, right, tied behind class 0, NaN, right
   EXPECT_DOUBLE_EQ(of(metrics::Accuracy::make().update(logits, labels).value()), 0.6);
+  EXPECT_DOUBLE_EQ(of(metrics::accuracy(logits, labels)), 0.6);
+  EXPECT_DOUBLE_EQ(of(metrics::accuracy(logits * 2, labels, labels == 1)), 1. / 3);
   EXPECT_DOUBLE_EQ(
       of(metrics::Accuracy::make().update(I{1, 0, 2}, I{1, 1, 2}, Array<double>{1, 2, 1}).value()), 0.5);
   // Truths are the classes 0 and 1.

@@ -75,6 +75,12 @@ struct Accuracy {
   }
 };
 
+// That share of one batch, 0-d; NaN of an empty one. Throws ShapeError where the labels do not fit.
+template <nax::detail::ArrayLike X, nax::detail::ArrayLike I>
+Array<double> accuracy(const X& predicted, const I& labels, const Weights& weights = {}) {
+  return Accuracy::make().update(predicted, labels, weights).value();
+}
+
 // The share of examples whose label is among the k largest logits.
 struct TopKAccuracy {
   Array<double> total, weight;  // ()
