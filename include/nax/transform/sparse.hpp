@@ -49,8 +49,12 @@ struct SparseMatrix {
 // <Eigen/SparseCore> to call it. Throws ValueError for a matrix that vmap batches.
 template <class T>
 auto as_eigen(const SparseMatrix<T>& a) {
-  return Eigen::Map<const Eigen::SparseMatrix<T, 1, std::int32_t>, 0, Eigen::Stride<0, 0>>(
-      (*a.shape)[0], (*a.shape)[1], a.data.size(), a.indptr.data(), a.indices.data(), a.data.data());
+  using Matrix = Eigen::SparseMatrix<T, 1, std::int32_t>;
+  if constexpr (requires { sizeof(Matrix); })
+    return Eigen::Map<const Matrix, 0, Eigen::Stride<0, 0>>((*a.shape)[0], (*a.shape)[1], a.data.size(),
+                                                            a.indptr.data(), a.indices.data(), a.data.data());
+  else
+    static_assert(sizeof(T) == 0, "as_eigen of a SparseMatrix: include <Eigen/SparseCore> first");
 }
 
 struct SparseJacobianOptions {
