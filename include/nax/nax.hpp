@@ -1,6 +1,7 @@
 #pragma once
 
-// Everything that a program of nax needs. (io/gzip.hpp and what reads gzip files are apart: they need zlib.)
+// Everything that a program of nax needs. (io/gzip.hpp and what reads gzip files are apart: they need zlib;
+// signal.hpp is, since `signal` is a function of C's.)
 
 // clang-format off
 // Before the standard library's headers, which a system may lack for a target that nax refuses.
@@ -67,6 +68,18 @@
 #include "nax/training.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
+
+// Where an engine has their bodies these cost nothing; programs of headers alone, which would compile them,
+// name them.
+#if defined(NAX_CALLS_LIBRARY)
+#include "nax/data/tokenizer.hpp"
+#include "nax/interpolate.hpp"
+#include "nax/io/onnx.hpp"
+#include "nax/io/save_c.hpp"
+#include "nax/io/stablehlo.hpp"
+#include "nax/mcmc.hpp"
+#include "nax/neighbours.hpp"
+#endif
 
 // (The library's expressions have no kernels for GPUs.)
 #if defined(NAX_CALLS_KERNELS) && !defined(NAX_CUDA_FORMULAS)
