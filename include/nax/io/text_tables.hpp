@@ -158,12 +158,12 @@ void savetxt(const std::string& path, const X& x_, const SavetxtOptions& options
     text += options.newline;
   };
   remark(options.header);
-  const auto number = [&](T x) {
+  const auto number = [&](T value) {
     if constexpr (std::is_integral_v<T>)
       if (integer)
-        return io::detail::formatted_integer(options.fmt, static_cast<std::uint64_t>(x),
-                                             std::is_signed_v<T> && static_cast<std::int64_t>(x) < 0);
-    return io::detail::formatted_number(options.fmt, static_cast<double>(x), integer);
+        return io::detail::formatted_integer(options.fmt, static_cast<std::uint64_t>(value),
+                                             std::is_signed_v<T> && static_cast<std::int64_t>(value) < 0);
+    return io::detail::formatted_number(options.fmt, static_cast<double>(value), integer);
   };
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column)
