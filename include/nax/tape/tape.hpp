@@ -362,6 +362,8 @@ class TapeScope {
 }  // namespace detail
 NAX_END
 
+#include "nax/tape/sweep.hpp"  // the body of Node::pull_number
+
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/tape/tape-inl.hpp"
 #endif
