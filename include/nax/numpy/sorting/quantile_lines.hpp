@@ -208,7 +208,7 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
     weights = evaluate(make_selection<rules::where>(make_expr<rules::equal>(plain, plain), weights, 0.0));
   weights = marked_last(function, weights, marks);
   const Array<std::int32_t> order = argsort_axis(typed<T>(constant(lines)), axis, false);
-  const auto share = cumsum(eval(take_along_axis(weights, order, -1)), {.axis = -1});
+  const auto share = cumsum(take_along_axis(weights, order, -1), {.axis = -1});
   const Array<double> total = share(ellipsis, slice(share.shape(-1) - 1, none));
   // No share at all: nothing that even the share 0 is looked for in.
   const Array<double> part = evaluate(make_selection<rules::where>(make_expr<rules::equal>(share, 0.0), -1.0,
