@@ -33,6 +33,14 @@ TEST(Creation, TakesTypesFromArgumentsOrNames) {
   EXPECT_THROW(nax::arange(0, 1, 0), nax::ValueError);
 }
 
+TEST(Creation, SpacesIntegersGeometricallyAsNumPy) {
+  using Int = std::vector<int>;
+  EXPECT_EQ(nax::geomspace<int>(1, 1000, 4).to_vector(), Int({1, 10, 100, 1000}));
+  EXPECT_EQ(nax::geomspace<int>(1000, 1, 3, {.endpoint = false}).to_vector(), Int({1000, 100, 10}));
+  EXPECT_EQ(nax::geomspace<int>(-1, -1000, 7).to_vector(), Int({-1, -3, -10, -31, -100, -316, -1000}));
+  EXPECT_EQ(nax::geomspace<int>(5, 9, 1).to_vector(), Int({5}));
+}
+
 TEST(Creation, CopiesDataFromOutside) {
   const float numbers[] = {1, 2, 3, 4, 5, 6};
   EXPECT_EQ(nax::asarray(numbers, {2, 3})(1, 0).item(), 4);
