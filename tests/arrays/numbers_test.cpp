@@ -42,6 +42,31 @@ TEST(CumulativeArray, SmallIntegersWiden) {
   EXPECT_EQ(kept.to_vector(), (List<std::int8_t>{100, -56, -54}));
 }
 
+// A mask names the places where it is true.
+TEST(Insert, MasksAsPlaces) {
+  const I x = arange<int>(5);
+  const nax::Array<bool> mask = {true, false, false, true, false};
+  const List<bool> list = mask.to_vector();
+  EXPECT_EQ(I(nax::delete_(x, mask)).to_vector(), (List<int>{1, 2, 4}));
+  EXPECT_EQ(I(nax::delete_(x, list)).to_vector(), (List<int>{1, 2, 4}));
+  EXPECT_EQ(I(nax::delete_(x, x > 2)).to_vector(), (List<int>{0, 1, 2}));
+  EXPECT_EQ(I(nax::insert(x, mask, 9)).to_vector(), (List<int>{9, 0, 1, 2, 9, 3, 4}));
+  EXPECT_EQ(I(nax::insert(x, list, I{8, 9})).to_vector(), (List<int>{8, 0, 1, 2, 9, 3, 4}));
+  EXPECT_EQ(refusal<ValueError>([&] {
+              nax::delete_(x, nax::Array<bool>{true, false});
+            }),
+            "delete: the mask of shape (2,) must be 1-d and of the extent 5 of axis 0");
+}
+
+// Takes time in proportion to the places and the slices, not to their product.
+TEST(Insert, ManyPlaces) {
+  const std::int64_t n = 300000;
+  const I x = arange<int>(static_cast<int>(n));
+  const I y = nax::insert(x, nax::arange<std::int64_t>(n), x);
+  EXPECT_EQ(y.size(), 2 * n);
+  EXPECT_EQ(y(2 * n - 3).item(), n - 2);
+}
+
 TEST(Insert, NegativePlaces) {
   const I x = arange<int>(5);
   const auto at = [&](const List<int>& places, const I& values) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "nax/numpy/indexing/take.hpp"
@@ -26,7 +28,26 @@ Array<T> edit_operand(const char* function, Array<T> x, const EditOptions& optio
   return x;
 }
 
-// Positions that an integer, a slice, a vector or an array of integers names on an axis of n places.
+// An index as an array of integers: of a 1-d mask as long as the axis where it is true.
+template <class I>
+auto named_places(const char* function, const I& obj, int axis, std::int64_t n) {
+  if constexpr (std::is_same_v<I, std::vector<bool>>) {
+    return named_places(function, host_numbers<bool>(obj), axis, n);
+  } else {
+    const auto index = index_array(obj);
+    need_plain(function, "the places", index);
+    if constexpr (std::is_same_v<typename decltype(index)::value_type, bool>) {
+      if (!(index.shape() == Shape{n}))
+        raise<ValueError>({function, ": the mask of shape ", index.shape(), " must be 1-d and of the extent ",
+                           n, " of axis ", axis});
+      return true_positions(function, typed<bool>(constant(index)));
+    } else {
+      return index;
+    }
+  }
+}
+
+// Positions that an integer, a slice, a mask, a vector or an array of integers names on an axis of n places.
 template <class I>
 std::vector<std::int64_t> named_positions(const char* function, const I& obj, int axis, std::int64_t n) {
   std::vector<std::int64_t> out;
@@ -34,9 +55,7 @@ std::vector<std::int64_t> named_positions(const char* function, const I& obj, in
     const SliceRange range = resolve(obj, n);
     for (std::int64_t i = 0; i < range.count; ++i) out.push_back(range.start + i * range.step);
   } else {
-    const auto places = index_array(obj);
-    need_plain(function, "the places", places);
-    out = checked_index(function, places, axis, n).to_vector();
+    out = checked_index(function, named_places(function, obj, axis, n), axis, n).to_vector();
   }
   return out;
 }
@@ -46,8 +65,7 @@ std::vector<std::int64_t> places_before(const char* function, const I& obj, int 
   if constexpr (std::is_same_v<I, Slice>) {
     return named_positions(function, obj, axis, n);
   } else {
-    const Array<std::int64_t> index = as_type<std::int64_t>(index_array(obj));
-    need_plain(function, "the places", index);
+    const Array<std::int64_t> index = as_type<std::int64_t>(named_places(function, obj, axis, n));
     std::vector<std::int64_t> places = index.to_vector();
     for (std::int64_t& place : places) {
       if (place < -n || place > n)
@@ -77,9 +95,9 @@ auto append(const X& x_, const V& values, const EditOptions& options = {}) {
                                 0);
 }
 
-// x without the slices that `obj` (an integer, a slice, a vector or an array of integers) names. The result
-// has the shape of x, shorter along `axis` by the slices named; without `axis` x is flattened and the result
-// 1-d. (`delete` is a keyword.)
+// x without the slices that `obj` (an integer, a slice, a mask, a vector or an array of integers) names. The
+// result has the shape of x, shorter along `axis` by the slices named; without `axis` x is flattened and the
+// result 1-d. (`delete` is a keyword.)
 template <detail::ArrayLike X, class I>
 auto delete_(const X& x_, const I& obj, const EditOptions& options = {}) {
   int axis;
@@ -117,12 +135,16 @@ auto insert(const X& x_, const I& obj, const V& values, const EditOptions& optio
   if (places.size() == 1) places.assign(static_cast<std::size_t>(v.shape(axis)), places[0]);
   const std::int64_t m = static_cast<std::int64_t>(places.size());
   // Where each inserted and each old slice ends up.
-  std::vector<std::int64_t> before(static_cast<std::size_t>(n) + 1, 0), order, moved;
-  for (std::int64_t p : places) ++before[static_cast<std::size_t>(p)];
-  std::vector<std::int64_t> inserted(static_cast<std::size_t>(m), 0);
+  std::vector<std::int64_t> moved;
+  std::vector<std::int64_t> sorted(static_cast<std::size_t>(m)), inserted(static_cast<std::size_t>(m));
+  std::iota(sorted.begin(), sorted.end(), std::int64_t{0});
+  const auto place_of = [&](std::int64_t j) { return places[static_cast<std::size_t>(j)]; };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::int64_t i, std::int64_t j) { return place_of(i) < place_of(j); });
+  auto next = sorted.cbegin();
   for (std::int64_t i = 0, at = 0; i <= n; ++i) {
-    for (std::int64_t j = 0; j < m; ++j)
-      if (places[static_cast<std::size_t>(j)] == i) inserted[static_cast<std::size_t>(j)] = at++;
+    for (; next != sorted.cend() && place_of(*next) == i; ++next)
+      inserted[static_cast<std::size_t>(*next)] = at++;
     if (i < n) moved.push_back(at++);
   }
   Shape shape = x.shape();
