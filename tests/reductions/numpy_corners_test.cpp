@@ -166,4 +166,18 @@ TEST(NumpyCorners, CovarianceOfComplexNumbers) {
   }
 }
 
+// Chosen elements of half types are summed and counted in float, as all of them are.
+TEST(NumpyCorners, MeanOfChosenHalfs) {
+  using H = nax::Array<nax::half>;
+  const nax::Array<bool> where = {true, true, false};
+  const H x = A({60000, 60000, 1}).astype<nax::half>(), y = A({60000, 60000, nan}).astype<nax::half>();
+  EXPECT_EQ(static_cast<float>(H(nax::mean(x, {.where = where})).item()), 60000);
+  EXPECT_EQ(static_cast<float>(H(nax::nanmean(y)).item()), 60000);
+  const auto ones = nax::ones<nax::bfloat16>({301});
+  EXPECT_EQ(static_cast<float>(nax::mean(ones, {.where = nax::full({301}, true)}).item()), 1);
+  const auto loss = [&](const H& h) { return H(nax::mean(h, {.where = where})); };
+  expect(nax::grad(loss)(x).astype<double>(), {.5, .5, 0}, 1e-3);
+  expect(H(nax::vmap(loss)(nax::stack({x, x}))).astype<double>(), {60000, 60000});
+}
+
 }  // namespace numpy_corners_test

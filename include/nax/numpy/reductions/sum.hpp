@@ -138,6 +138,9 @@ auto mean(const X& x, const MeanOptions& options = {}) {
   using R = inexact_t<T>;
   detail::check_reducible("mean", x);
   if (options.where) {
+    // Sums and counts of half types are computed in float, whose range and digits they need.
+    if constexpr (!std::is_same_v<detail::lane_t<R>, R>)
+      return mean(detail::as_type<float>(x), options).template astype<R>();
     const Array<T> values = detail::materialise(x);
     const Array<bool> where = detail::broadcast_frame(
         *options.where,
