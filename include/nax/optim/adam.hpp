@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/loops/lane.hpp"
 #include "nax/optim/transformation.hpp"
 
 NAX_BEGIN
@@ -28,15 +29,11 @@ AdamOptions adam_options(const Options& o) {
   return {.b1 = o.b1, .b2 = o.b2, .eps = o.eps, .eps_root = o.eps_root};
 }
 
-// Half types count and raise to powers in float.
-template <class T>
-using float_at_least_t = std::conditional_t<sizeof(T) == 2, float, T>;
-
 // Averages that began at zero are divided by 1 - decay^steps; this is the reciprocal. Half types compute it
 // in float, since a decay of 0.999 would round to 1 in bfloat16.
 template <class T>
 Array<T> debias(double decay, const Count& count) {
-  using C = float_at_least_t<T>;
+  using C = nax::detail::lane_t<T>;
   const Array<C> factor = 1 / (1 - power(static_cast<C>(decay), count.template astype<C>()));
   return factor.template astype<T>();
 }

@@ -91,7 +91,7 @@ class ScaleByFactoredRms {
   template <class T>
   void advance(const Array<T>& g, Array<T>& row, Array<T>& column, Array<T>& v, Array<T>& u,
                const Count& count) const {
-    using C = detail::float_at_least_t<T>;
+    using C = nax::detail::lane_t<T>;
     const Array<C> steps = (count + static_cast<std::int32_t>(1 - options_.step_offset)).template astype<C>();
     const Array<C> new_part = power(steps, static_cast<C>(-options_.decay_rate));
     const Array<T> kept = Array<C>(1 - new_part).template astype<T>(), fresh = new_part.template astype<T>();

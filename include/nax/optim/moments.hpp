@@ -207,7 +207,7 @@ struct RadamRule : AdamOptions {
     Array<T> mu, nu, rectifier;  // rectifier: 0 where the variance is not usable
     Factors(const RadamRule& o, const Count& steps) : mu(debias<T>(o.b1, steps)), nu(debias<T>(o.b2, steps)) {
       const double most = 2 / (1 - o.b2) - 1;
-      using C = float_at_least_t<T>;
+      using C = nax::detail::lane_t<T>;
       const Array<C> number = steps.template astype<C>(), left = power(static_cast<C>(o.b2), number);
       const Array<C> length = most - 2 * number * left / (1 - left);
       const Array<C> squared = (length - 4) * (length - 2) * (most / ((most - 4) * (most - 2))) / length;
