@@ -293,16 +293,21 @@ Array<T> geomspace(A start, B stop, std::int64_t num = 50, const LinspaceOptions
   if constexpr (!is_complex_v<T>)
     if ((first < 0) != (last < 0)) throw ValueError("geomspace: start and stop must have the same sign");
   const std::int64_t steps = options.endpoint ? num - 1 : num;
-  const auto inner = [=](std::int64_t i) {
+  const auto inner = [&] {
     if constexpr (is_complex_v<T>) {
-      return first * std::exp(std::log(last / first) * (static_cast<double>(i) / static_cast<double>(steps)));
+      const R ratio = std::log(last / first);
+      return [=](std::int64_t i) {
+        return first * std::exp(ratio * (static_cast<double>(i) / static_cast<double>(steps)));
+      };
     } else {  // powers of 10 as NumPy has them, so that integers are those of NumPy
       const double low = std::log10(std::abs(first)),
                    delta = (std::log10(std::abs(last)) - low) / static_cast<double>(steps);
-      const double size = std::pow(10., low + detail::step_of(static_cast<double>(i), delta));
-      return std::copysign(is_integer_v<T> ? std::floor(size) : size, first);
+      return [=](std::int64_t i) {
+        const double size = std::pow(10., low + detail::step_of(static_cast<double>(i), delta));
+        return std::copysign(is_integer_v<T> ? std::floor(size) : size, first);
+      };
     }
-  };
+  }();
   return detail::generated<T>("geomspace", num, [=](std::int64_t i) {
     if (i == 0) return detail::from_range<T>(first);
     if (options.endpoint && i == steps) return detail::from_range<T>(last);
