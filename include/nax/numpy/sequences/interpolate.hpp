@@ -11,6 +11,7 @@
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
 #include "nax/numpy/manipulation/join.hpp"
+#include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/sorting/search.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 
@@ -113,8 +114,11 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
       logical_and(x == x, logical_not(logical_and(isfinite(x1 - x0), isfinite(f1 - f0))));
   const Array<bool> fixed = logical_or(endless, same);
   const Array<T> part = where(fixed, T(0), x - x0) / where(fixed, T(1), x1 - x0);
-  const Array<T> line = f0 + part * where(fixed, T(0), f1 - f0);
-  const Array<T> inside = where(same, f1, where(endless, detail::interp_endless<T>(x, x0, x1, f0, f1), line));
+  Array<T> inside = f0 + part * where(fixed, T(0), f1 - f0);
+  // Few tables have infinite points.
+  if (detail::on_accelerator(endless) || detail::is_batched(endless) || any(endless).item())
+    inside = where(endless, detail::interp_endless<T>(x, x0, x1, f0, f1), inside);
+  inside = where(same, f1, inside);
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));
 }
 
