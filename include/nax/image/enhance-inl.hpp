@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "nax/image/enhance.hpp"
 #include "nax/image/resize.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -10,7 +7,6 @@
 #include "nax/numpy/elementwise/rounding.hpp"
 #include "nax/numpy/indexing/at.hpp"
 #include "nax/numpy/indexing/take.hpp"
-#include "nax/numpy/reductions/argmax.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
 #include "nax/numpy/reductions/sum.hpp"
@@ -20,17 +16,17 @@ NAX_BEGIN
 namespace image {
 namespace detail {
 
-NAX_ENGINE void check_colors(const char* function, const Array<std::uint8_t>& x) {
+inline void check_colors(const char* function, const Array<std::uint8_t>& x) {
   check_image(function, x);
   if (x.shape(-1) != 3) raise<ShapeError>({function, ": an image has three channels, shape ", x.shape()});
 }
 // Between one image and another: from + factor (to - from), cut off.
-NAX_ENGINE Array<std::uint8_t> blend(const Array<float>& from, const Array<std::uint8_t>& to,
-                                     const Array<float>& factor) {
+inline Array<std::uint8_t> blend(const Array<float>& from, const Array<std::uint8_t>& to,
+                                 const Array<float>& factor) {
   return clip(from + factor * (to.astype<float>() - from), 0.f, 255.f).astype<std::uint8_t>();
 }
 // Luma of three channels (ITU-R 601) in whole numbers, (..., height, width, 1).
-NAX_ENGINE Array<float> luma(const Array<std::uint8_t>& x) {
+inline Array<float> luma(const Array<std::uint8_t>& x) {
   const nax::detail::ComputeOn beside_x(x);
   const Array<int> weights = {19595, 38470, 7471};
   const Array<int> total = sum(x.astype<int>() * weights, {.axis = -1, .keepdims = true});
