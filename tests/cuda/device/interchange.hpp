@@ -49,7 +49,7 @@ TEST_F(Interchange, jit_takes_memory_of_others) {
   auto f = nax::jit([](const Array<float>& x) { return Array<float>(x * x + 1.f); });
   for (int call = 0; call < 3; ++call) {
     const auto y = nax::from_device(const_cast<float*>(held.device_data()), {50}, gpu());
-    EXPECT_EQ(back(f(y)).to_vector(), Array<float>(x * x + 1.f).to_vector()) << call;
+    EXPECT_TRUE(compare::close(back(f(y)), Array<float>(x * x + 1.f), 1e-6)) << call;  // nvcc fuses
   }
 }
 

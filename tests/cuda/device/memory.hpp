@@ -18,6 +18,15 @@ TEST_F(Memory, counts_memory_of_arrays) {
   EXPECT_EQ(nax::memory_stats(gpu()).in_use, before.in_use);
 }
 
+// CUDA's libraries refuse workspaces that lie otherwise.
+TEST_F(Memory, lies_at_multiples_of_256_bytes) {
+  std::vector<Array<float>> held;
+  for (const std::int64_t n : {1, 130, 150, 170, 190, 210, 230, 250, 260, 300, 400, 500, 600, 1000, 5000})
+    held.push_back(there(numbers({n})));
+  for (const Array<float>& x : held)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.device_data()) % 256, 0u) << x.size();
+}
+
 TEST_F(Memory, a_step_that_repeats_takes_no_more_memory) {
   const Array<float> x = there(numbers({512, 300}));
   const auto step = [&] { return Array<float>(nax::sum(nax::tanh(x * 2.f) * x, {.axis = 0})); };

@@ -94,6 +94,8 @@ std::optional<Parts> parts_of(cublasLtEpilogue_t epilogue) {
       return std::nullopt;  // nax asks for no others
   }
 }
+constexpr std::size_t workspace_bytes = 520;  // (a block of the pool that is no power of two)
+
 bool is_aligned(const char* address) { return reinterpret_cast<std::uintptr_t>(address) % 16 == 0; }
 // Checks the limits that cuBLASLt documents: operands are given, of floating types up to 32 bits, gelu's in
 // rows of eight elements that hold those of the result.
@@ -246,7 +248,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   if (rounds) return CUBLAS_STATUS_INVALID_VALUE;
   results[0] = {};
   results[0].state = has_kernels ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
-  results[0].workspaceSize = 512;
+  results[0].workspaceSize = workspace_bytes;
   *found = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -254,10 +256,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void* beta, const void* added,
                               cublasLtMatrixLayout_t added_layout, void* c, cublasLtMatrixLayout_t c_layout,
-                              const cublasLtMatmulAlgo_t*, void*, size_t, cudaStream_t stream) {
+                              const cublasLtMatmulAlgo_t*, void* workspace, size_t bytes, cudaStream_t stream) {
   const Product p = as<Product>(product);
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
   if (!is_valid(p, lc) || as<Layout>(added_layout) != lc) return CUBLAS_STATUS_INVALID_VALUE;
+  if (bytes < workspace_bytes || reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
   ++blas_stand_in::products;
   if (*reinterpret_cast<int*>(handle) != stand_in::card_of_stream(stream))
     return CUBLAS_STATUS_EXECUTION_FAILED;

@@ -10,8 +10,9 @@
 
 // The memory of one device, cached: the driver is asked only for what no freed block of the size serves.
 //
-// Sizes are rounded up to eight steps an octave, and a freed block waits in the list of its size. Blocks of
-// up to 256 KiB are cut from slabs, which are kept; larger ones go back to the driver when memory runs out.
+// Sizes are rounded up to eight steps an octave and to multiples of 256 (cuBLASLt refuses workspaces that lie
+// otherwise), and a freed block waits in the list of its size. Blocks of up to 256 KiB are cut from slabs, which
+// are kept; larger ones go back to the driver when memory runs out.
 //
 // Freeing never waits, so a block may still be in use by kernels that have been launched: it remembers the
 // streams that used it. Its next user on one of them comes after those kernels anyway; on another stream it
@@ -23,7 +24,7 @@
 NAX_BEGIN
 namespace cuda {
 
-inline constexpr std::size_t smallest_block = 512, largest_cut = 256 * 1024;
+inline constexpr std::size_t block_alignment = 256, smallest_block = 512, largest_cut = 256 * 1024;
 inline constexpr std::size_t slab_bytes = std::size_t{2} << 20;
 
 struct SizeClass {
@@ -31,14 +32,16 @@ struct SizeClass {
 };
 constexpr SizeClass size_class(std::size_t bytes) {
   if (bytes <= smallest_block) return {0, smallest_block};
+  bytes = (bytes + block_alignment - 1) / block_alignment * block_alignment;
   const int octave = std::bit_width(bytes - 1) - 1;
   const std::size_t base = std::size_t{1} << octave, step = base / 8;
   const std::size_t steps = (bytes - base + step - 1) / step;
   return {static_cast<std::size_t>(octave - 9) * 8 + steps, base + steps * step};
 }
 inline constexpr std::size_t size_classes = 8 * (64 - 9) + 1;
-static_assert(size_class(513).bytes == 576 && size_class(513).index == 1);
-static_assert(size_class(1024).bytes == 1024 && size_class(1024).index + 1 == size_class(1025).index);
+static_assert(size_class(513).bytes == 768 && size_class(768).index == size_class(513).index);
+static_assert(size_class(4096).bytes == 4096 && size_class(4096).index + 1 == size_class(4097).index);
+static_assert(size_class(1100).bytes % block_alignment == 0 && size_class(2100).bytes % block_alignment == 0);
 
 class MemoryPool {
  public:
