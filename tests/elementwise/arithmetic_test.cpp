@@ -94,6 +94,10 @@ TEST(Arithmetic, RoundToDecimals) {
   EXPECT_EQ(Int(nax::round(Int{1250, 1350, -149, 7}, {.decimals = -2})).to_vector(),
             (std::vector<int>{1200, 1400, -100, 0}));
   EXPECT_EQ(Int(nax::round(Int{5}, {.decimals = -12})).item(), 0);
+  const int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+  EXPECT_EQ(Int(nax::round(Int{most, least}, {.decimals = -3})).to_vector(),  // the multiples wrap around
+            (std::vector<int>{-2147483296, 2147483296}));
+  static_assert(nax::rules::round_decimals::value(most, 1, 1000) == -2147483296);  // nothing undefined
 }
 
 TEST(Arithmetic, UnusualNumbers) {

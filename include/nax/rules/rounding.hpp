@@ -73,10 +73,13 @@ struct round_decimals : Rounding {
     } else if constexpr (whole<V>) {
       if (down == V(1)) return x;
       if (down == V(0)) return V(0);  // 10^-decimals is more than the type holds
-      const V r = math::integer_mod(x, down), below = static_cast<V>(x - r);
-      const V rest = static_cast<V>(down - r);
-      const bool odd = (below / down) % 2 != 0;
-      return r > rest || (r == rest && odd) ? static_cast<V>(below + down) : below;
+      // (Near the type's ends the multiple may lie beyond them, and wraps around.)
+      using W = wrapping_t<V>;
+      const V r = math::integer_mod(x, down), rest = static_cast<V>(down - r);
+      const V below = static_cast<V>(static_cast<W>(x) - static_cast<W>(r));
+      const bool odd = math::integer_floor_divide(x, down) % 2 != 0;
+      const bool up_is_nearer = r > rest || (r == rest && odd);
+      return up_is_nearer ? static_cast<V>(static_cast<W>(below) + static_cast<W>(down)) : below;
     } else {
       const V r = rint::value(x * up / down);
       if constexpr (is_complex_v<V>)
