@@ -22,6 +22,7 @@ struct LineOrder {
   }
   // Element i of all lines, one after another.
   constexpr std::int64_t at(std::int64_t i) const {
+    if (inner == 1 && !reverse) return i;
     const std::int64_t line = by_n.quotient(i);
     return at(line, i - line * n);
   }
