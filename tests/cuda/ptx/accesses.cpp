@@ -38,6 +38,28 @@ void store(Thread& t, const Instruction& i) {
   }
 }
 
+// cp.async: a copy to shared memory, of zeros where at[2] is zero, which is done as late as it may be: by the
+// wait for it.
+void copy_later(Thread& t, const Instruction& i) {
+  t.copies.push_back(
+      {&i, static_cast<std::uint32_t>(t.r[i.at[0]]), t.r[i.at[1]], t.get<std::uint32_t>(i.at[2])});
+}
+void end_copies(Thread& t, const Instruction&) {
+  constexpr std::uint32_t bytes = 16;
+  for (const Copy& copy : t.copies) {
+    Instruction i = *copy.instruction;
+    char data[bytes] = {};
+    i.space = Space::global;
+    if (copy.bytes == bytes)
+      std::memcpy(data, reach(t, i, copy.from, bytes, Access::read), bytes);
+    else if (copy.bytes != 0)
+      t.fault("unsupported: a copy of " + std::to_string(copy.bytes) + " bytes");
+    i.space = Space::shared;
+    std::memcpy(reach(t, i, copy.to, bytes, Access::write), data, bytes);
+  }
+  t.copies.clear();
+}
+
 enum class Atomic { add, exchange, compare, least, most, both, either, differ, increment, decrement };
 template <class T, Atomic op>
 T combined(T old, T b, T c) {
@@ -123,6 +145,11 @@ bool decode_memory(const Words& w, Instruction& i) {
   if (w.root == "prefetch" || w.root == "prefetchu" || w.root == "applypriority" || w.root == "discard") {
     i.run = [](Thread&, const Instruction&) {};
     return true;
+  }
+  if (w.root == "cp") {
+    if (!w.has("async")) return false;
+    if (w.has("wait_all")) return i.run = end_copies, true;
+    return w.has("cg") && w.has("shared") && w.has("global") && (i.run = copy_later, true);
   }
   if (w.root != "ld" && w.root != "st" && w.root != "ldu") return false;
   set_space(w, i);

@@ -225,6 +225,10 @@ void Reader::place(const Words& w, std::vector<std::string_view>& operands, Inst
         set(next++, text);
       }
     }
+  } else if (root == "cp") {  // to, from, how many bytes are written, how many of them are copied
+    if (operands.size() == 4) operands.erase(operands.begin() + 2);
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      set(k, operands[k][0] == '[' ? trimmed(operands[k].substr(1, operands[k].size() - 2)) : operands[k]);
   } else if (root == "mma" || root == "ldmatrix") {
     i.target = static_cast<std::uint32_t>(to_.registers.size());
     auto& list = to_.registers.emplace_back();

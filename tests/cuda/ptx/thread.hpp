@@ -33,6 +33,14 @@ struct Frame {
   const Call* call = nullptr;
 };
 
+// A copy that has begun.
+struct Copy {
+  const Instruction* instruction;
+  std::uint32_t to;
+  std::uint64_t from;
+  std::uint32_t bytes;
+};
+
 struct Thread {
   std::uint64_t* r = nullptr;  // the frame's slots
   const Function* function = nullptr;
@@ -47,6 +55,7 @@ struct Thread {
   std::vector<std::uint64_t> slots;
   std::vector<char> local;
   std::vector<Frame> frames;
+  std::vector<Copy> copies;  // that have not ended
   Warp* warp = nullptr;
   Block* block = nullptr;
   Grid* grid = nullptr;

@@ -3,7 +3,7 @@
 #include "nax/backend/cuda/half_tiles.hpp"
 
 // Attention of half and bfloat16 rows: logits, weights and results stay in the registers of warps. Weights
-// are rounded to T before they meet the values.
+// are rounded to T before they meet the values. While some keys are computed with, the next ones are loaded.
 NAX_BEGIN
 namespace cuda {
 
@@ -12,8 +12,8 @@ template <class T, int width>
 struct AttendHalf : HalfTiles<T, width> {
   using Base = HalfTiles<T, width>;
   using Base::f, Base::rows, Base::stride;
-  static constexpr int keys = 64;
-  static constexpr int blocks = width > 64 ? 1 : 2, shared_bytes = (rows + 2 * keys) * stride * 2;
+  static constexpr int keys = width > 64 ? 32 : 64;
+  static constexpr int blocks = width > 64 ? 1 : 2, shared_bytes = (rows + 4 * keys) * stride * 2;
 
   struct State {
     float logits[keys / 8][4], sums_of_values[width / 8][4];
@@ -25,8 +25,8 @@ struct AttendHalf : HalfTiles<T, width> {
   constexpr void operator()(const OneBlock& block, std::int64_t i) const {
     const AttentionPart<T> p = this->part_of(i);
     std::uint16_t* const queries = reinterpret_cast<std::uint16_t*>(block.room);
-    std::uint16_t* const of_keys = queries + rows * stride;
-    std::uint16_t* const values = of_keys + keys * stride;
+    constexpr int pair = 2 * keys * stride;  // some keys, and their values behind them
+    std::uint16_t* const pairs = queries + rows * stride;
     typename OneBlock::template Each<State> states{};
     block.each(states, [&](int thread, State& s) {
       Base::template load_tile<rows>(thread, queries, p.q, f.q.row, p.first, static_cast<int>(f.queries));
@@ -36,18 +36,25 @@ struct AttendHalf : HalfTiles<T, width> {
                         ? least_logit
                         : -std::numeric_limits<float>::infinity();
     });
-    for (int j = p.begin; j < p.end; j += keys) {
+    const auto load = [&](std::uint16_t* to, int j) {
+      if (j >= p.end) return;
       block.each(states, [&](int thread, State&) {
-        Base::template load_tile<keys>(thread, of_keys, p.k, f.k.row, j, p.end);
-        Base::template load_tile<keys>(thread, values, p.v, f.v.row, j, p.end);
+        Base::template load_tile_later<keys>(thread, to, p.k, f.k.row, j, p.end);
+        Base::template load_tile_later<keys>(thread, to + keys * stride, p.v, f.v.row, j, p.end);
       });
-      block.wait();
-      Base::template multiply_rows<&State::logits, keys, State>(block, states, queries, of_keys);
+    };
+    load(pairs, p.begin);
+    int now = 0;
+    for (int j = p.begin; j < p.end; j += keys) {
+      block.wait_for_copies();
+      load(pairs + (pair - now), j + keys);  // where nobody reads any more: all have passed the barrier
+      Base::template multiply_rows<&State::logits, keys, State>(block, states, queries, pairs + now);
       block.each(states, [&](int thread, State& s) { mask(thread, s, p, j); });
       block.template combine<4, &State::now>(states, LogitMax());
       block.each(states, [&](int, State& s) { weigh(s); });
-      Base::template add_products<&State::sums_of_values, &State::logits, keys, State>(block, states, values);
-      block.wait();
+      Base::template add_products<&State::sums_of_values, &State::logits, keys, State>(
+          block, states, pairs + now + keys * stride);
+      now = pair - now;
     }
     block.template combine<4, &State::sums>(states, LogitSum());
     block.each(states, [&](int thread, State& s) { write(thread, s, p); });

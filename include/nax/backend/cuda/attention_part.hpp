@@ -22,7 +22,13 @@ inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
 inline constexpr std::int64_t most_places = (std::int64_t{1} << 30) - 1;
 
 struct LogitMax {
-  static constexpr float join(float a, float b) { return a > b ? a : b; }
+  static constexpr float join(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    return fmaxf(a, b);  // one instruction
+#else
+    return a > b ? a : b;
+#endif
+  }
 };
 struct LogitSum {
   static constexpr float join(float a, float b) { return a + b; }
@@ -50,6 +56,13 @@ struct AttentionBody {
   // The exponential of a difference of logits; log2_of_sum is taken off behind it.
   static constexpr float power(float x, float log2_of_sum = 0) {
     using std::exp2;
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) == 2) {  // without the steps that keep numbers below 2^-126, which round to zero
+      float y = 0;
+      asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x - log2_of_sum));
+      return y;
+    }
+#endif
     return exp2(x * (log2_e / unit) - log2_of_sum);
   }
 

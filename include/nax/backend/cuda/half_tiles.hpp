@@ -82,6 +82,26 @@ struct HalfTiles : AttentionBody<T, 128> {
     Base::template load_tile<count, width>(thread, x, step, first, end, put);
   }
 
+  // The same, there behind Block::wait_for_copies: a tile is loaded while another is computed with.
+  template <int count>
+  constexpr void load_tile_later(int thread, std::uint16_t* tile, const T* x, std::int64_t step, int first,
+                                 int end) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    constexpr int per = piece_bytes / 2, of_row = width / per, threads = 256;
+    if (this->in_pieces) {
+      NAX_GPU_UNROLL
+      for (int k = 0; k < count * of_row / threads; ++k) {
+        const int e = thread + k * threads, row = e / of_row, column = e % of_row * per;
+        const bool is_there = first + row < end && column < f.width;
+        copy_16_later(tile + row * stride + column, is_there ? x + (first + row) * step + column : x,
+                      is_there);
+      }
+      return;
+    }
+#endif
+    load_tile<count>(thread, tile, x, step, first, end);
+  }
+
   // product = a b^T, of rows of two tiles: those of the warp, and `columns` ones.
   template <auto product, int columns, class State, class OneBlock, class States>
   static constexpr void multiply_rows(const OneBlock& block, States& states, const std::uint16_t* a,

@@ -57,6 +57,7 @@ struct Block {
     for (int t = 0; t < threads; ++t) f(t, states.of[t]);
   }
   constexpr void wait() const {}
+  constexpr void wait_for_copies() const {}
   template <int width, auto member, class State, class Join>
   constexpr void combine(Each<State>& states, const Join& join) const {
     for (int first = 0; first < threads; first += width)

@@ -152,6 +152,19 @@ constexpr void multiply_in_warp(const MatrixRegisters& x) {
 #endif
 }
 
+// Copies 16 bytes, or zeros where there is nothing, to shared memory while the thread goes on; they are there
+// behind Block::wait_for_copies. On the host and on cards before 8.0 they are there at once.
+constexpr void copy_16_later(void* to, const void* from, bool is_there) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from),
+               "r"(is_there ? 16 : 0)
+               : "memory");
+#else
+  static_cast<void>(to), static_cast<void>(from), static_cast<void>(is_there);
+#endif
+}
+
 // A block whose threads work in phases: each(states, f) calls f(thread, state) for all of them, wait() ends
 // what others must see. `room` is shared memory, as many bytes as the body wants. On the host a phase is a
 // loop over the threads, which have a state each.
@@ -166,6 +179,13 @@ struct Block {
     f(place, state);
   }
   constexpr void wait() const { wait_for_block(); }
+  // Ends what threads copy to shared memory behind their backs, too (copy_16_later).
+  constexpr void wait_for_copies() const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+    wait_for_block();
+  }
   // Joins the numbers of an array in the states of `width` neighbours, for all of them.
   template <int width, auto member, class State, class Join>
   constexpr void combine(State& state, const Join& join) const {
