@@ -9,7 +9,7 @@
 #     --seconds 570            how long a call takes: a step that does not fit is left to the next
 #     --only STEP              this step, done or not
 #     --results FOLDER         where results are copied to after each step: gpu_day.json, gpu_day.md, gpu_day.log, ncu.csv
-#     --peak 3350              gigabytes a second of the card's memory, for the shares; the default is an H100's
+#     --peak 3350              gigabytes a second of the card's memory, for the shares; the default is an H100's or an H200's
 #     --list                   programs and steps; runs nothing
 #   gpu_day.sh --docs          puts gpu_day.md into docs/gpu.md
 #

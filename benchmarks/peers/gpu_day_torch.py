@@ -19,6 +19,7 @@ while 4 * m * m <= elements // 4:
 batch, heads, steps, side = max(1, m // 512), 16, max(8, m // 2), max(8, m // 64)
 torch.set_default_device("cuda")
 torch.manual_seed(1)
+torch.backends.cudnn.allow_tf32 = False  # float32 means float32, as in nax and in PyTorch's matmul
 x = torch.randn(rows, columns)
 y, row, column, scale = x + 1, torch.randn(columns), torch.randn(rows, 1), torch.ones(columns)
 h = x.bfloat16()
