@@ -33,6 +33,8 @@ using F = Array<float>;
 Device gpu() { return devices("cuda")[0]; }
 F there(const F& x) { return device_put(x, gpu()); }
 std::vector<float> host(const F& x) { return x.to_vector(); }
+// A card's first call of a signature is not recorded.
+int calls_to_record() { return detail::accelerator_of(gpu()).graphs().wants_plain_call() ? 2 : 1; }
 
 struct Params {
   F w, b;
@@ -66,7 +68,7 @@ TEST(Jit, GivesTheSameResults) {
     EXPECT_EQ(host(p), host(expected.first));
     EXPECT_EQ(host(q), host(expected.second));
   }
-  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(calls, calls_to_record());
   // Other elements, other shapes.
   EXPECT_EQ(host(fast(F(x * 2.f), y).first), host(f(F(x * 2.f), y).first));
   calls = 0;
@@ -162,7 +164,7 @@ TEST(Jit, TellsCallsApart) {
     EXPECT_EQ(host(fast(x, 2, multiply)), (std::vector<float>{4, 9}));
     EXPECT_EQ(host(fast(x, 3, add)), (std::vector<float>{6, 9}));
   }
-  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(calls, 3 * calls_to_record());
   // Numbers become arrays where they may, and do not tell calls apart.
   calls = 0;
   const auto scaled = jit([&](const F& v, const F& by) {
@@ -170,7 +172,7 @@ TEST(Jit, TellsCallsApart) {
     return F(v * by);
   });
   for (float by : {1.f, 2.f, 3.f}) EXPECT_EQ(host(scaled(x, by)), (std::vector<float>{2 * by, 3 * by}));
-  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(calls, calls_to_record());
   // Trees of one type but of different lengths.
   calls = 0;
   const auto total = jit([&](const std::vector<F>& list) {
@@ -182,7 +184,7 @@ TEST(Jit, TellsCallsApart) {
   for (int i = 0; i < 2; ++i)
     for (std::size_t n : {1u, 2u, 3u})
       EXPECT_EQ(total(std::vector<F>(n, x))(0).item(), 2.f * static_cast<float>(n));
-  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(calls, 3 * calls_to_record());
   // The oldest of more than 64 kinds goes.
   calls = 0;
   const auto kinds = jit([&](const F& v) {
@@ -214,7 +216,7 @@ TEST(Jit, TellsStaticFieldsApart) {
     EXPECT_EQ(host(fast(b)), (std::vector<float>{2, 8}));
     EXPECT_EQ(host(fast(c)), (std::vector<float>{-2, -4}));
   }
-  EXPECT_EQ(calls, 3);  // one recording each: copies of a function are equal
+  EXPECT_EQ(calls, 3 * calls_to_record());  // one recording each: copies of a function are equal
 }
 
 TEST(Jit, TakesKeysAndConstants) {
@@ -237,6 +239,7 @@ TEST(Jit, RefusesByName) {
     if (sum(v).item() > 0) return F(v * 2.f);
     return v;
   });
+  for (int i = 1; i < calls_to_record(); ++i) EXPECT_EQ(host(reads(x)), (std::vector<float>{2, 4}));
   EXPECT_EQ(refusal<Error>([&] { reads(x); }).substr(0, 43), "jit: the function reads values on the host ");
   EXPECT_EQ(host(F(x + 1.f)), (std::vector<float>{2, 3}));          // all is as it was
   EXPECT_EQ(host(reads(F{1.f, 2.f})), (std::vector<float>{2, 4}));  // allowed on the CPU
