@@ -37,6 +37,52 @@ TEST(ScatterOnGpu, AddsAllOfSeveral) {
   expect_same([](auto put) { return put(matrix()).at(slice(0, 2), slice(_, _, 2)).add(100); });
 }
 
+// Rows that are taken in pieces of 16 bytes, and rows that are not.
+TEST(ScatterOnGpu, RowsOfAnyLength) {
+  for (const int n : {1, 3, 4, 7, 8, 20}) {
+    const auto x = [=](auto put) { return put(waves(4 * n)).reshape({4, n}); };
+    const auto y = [=](auto put) { return put(waves(300 * n + 1)); };
+    expect_same([&](auto put) { return x(put).at(put(many_rows())).add(1.f); });
+    for (const int start : {0, 1})
+      expect_same([&](auto put) {
+        return x(put).at(put(many_rows())).add(y(put)(slice(start, start + 300 * n)).reshape({300, n}));
+      });
+    expect_same([&](auto put) {
+      return x(put).at(put(many_rows())).set(y(put)(slice(none, -1)).reshape({300, n}));
+    });
+    expect_same([&](auto put) { return x(put).at(put(many_rows())).set(put(waves(n))); });
+    expect_same([&](auto put) {
+      return x(put).at(put(many_rows())).add(y(put)(slice(none, -1)).reshape({n, 300}).T());
+    });
+    expect_same([&](auto put) {
+      return put(zeros({3, 4, n})).at(_, put(many_rows())).add(y(put)(slice(none, -1)).reshape({300, n}));
+    });
+  }
+}
+
+// Of 8 columns, some of pieces, 7 have the bits that they have alone.
+template <class T>
+void expect_bits_of_narrower_rows() {
+  const auto on_gpu = [](const Array<float>& x) {
+    return device_put(eval(x.template astype<T>()), gpu()).reshape({-1, 8});
+  };
+  const Array<T> x = on_gpu(waves(32) * 9.f), y = on_gpu(waves(2400) * 9.f);
+  const Array<int> at = device_put(eval(many_rows()), gpu());
+  const auto columns = [](const Array<T>& a) { return eval(a(_, slice(0, 7)) + T(0)); };
+  const auto added = columns(x.at(at).add(y)), set = columns(x.at(at).set(y));
+  EXPECT_EQ(added.to_vector(), columns(x).at(at).add(columns(y)).to_vector());
+  EXPECT_EQ(set.to_vector(), columns(x).at(at).set(columns(y)).to_vector());
+}
+TEST(ScatterOnGpu, PiecesOfAllTypes) {
+  expect_bits_of_narrower_rows<std::int8_t>();
+  expect_bits_of_narrower_rows<int>();
+  expect_bits_of_narrower_rows<std::int64_t>();
+  expect_bits_of_narrower_rows<nax::half>();
+  expect_bits_of_narrower_rows<bfloat16>();
+  expect_bits_of_narrower_rows<float>();
+  expect_bits_of_narrower_rows<double>();
+}
+
 TEST(ScatterOnGpu, OtherOperationsCountEachIndex) {
   expect_same([](auto put) { return put(matrix()).at(put(rows())).multiply(2.f); });
   expect_same([](auto put) { return put(matrix()).at(put(many_rows()), 2).max(put(arange<float>(300))); });

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "nax/backend/cuda/copy_kernels.hpp"
-#include "nax/backend/cuda/gather_kernels.hpp"
-#include "nax/backend/cuda/sort_kernels.hpp"
+#include "nax/backend/cuda/scatter_bodies.hpp"
 
 // Writing at places that an index array names, each place by one thread: no atomics, and sums are taken in
 // the order of the loop, as the CPU takes them.
@@ -12,110 +11,12 @@
 // of indices over the standing ones. Of the values with one index, the thread of the first adds all, or that
 // of the last writes its own. A short list is searched as it is, at a cost that is its length squared; a long
 // one is sorted first, and the values of an index are a run of it. (One thread adds a whole run: a million
-// values for ten places keep ten threads a row busy, no more.)
+// values for ten places keep ten threads a row busy, no more.) Sorted values that lie in rows, as the data
+// does, are taken in pieces, a thread each.
 NAX_BEGIN
 namespace cuda {
 
 inline constexpr std::int64_t searched_list = 64;
-
-// Ways to combine the values for one place.
-template <class Unit>
-struct WriteLast {
-  static constexpr bool adds = false;
-  constexpr void write(char* to, const char* value) const {
-    *reinterpret_cast<Unit*>(to) = *reinterpret_cast<const Unit*>(value);
-  }
-};
-template <class A>
-struct AddAll {
-  static constexpr bool adds = true;
-  using Sum = std::conditional_t<std::is_integral_v<A>, std::uint64_t, A>;  // which wraps around
-  DType from, to;
-  constexpr Sum load(const char* place) const { return static_cast<Sum>(load_as<A>(to, place)); }
-  constexpr Sum add(Sum sum, const char* value) const {
-    return sum + static_cast<Sum>(load_as<A>(from, value));
-  }
-  constexpr void store(char* place, Sum sum) const { store_as<A>(to, place, static_cast<A>(sum)); }
-};
-
-struct ScatterAxes {
-  Loop<3> moving;      // values, data, indices
-  Loop<2> standing;    // values, indices
-  std::int64_t scale;  // in bytes
-  AnyDivisor by_moving;
-
-  // Element i of the loop: its position along the standing axes, and where the moving ones are.
-  constexpr std::int64_t locate(std::int64_t i, char* (&at)[3]) const {
-    moving.locate_any(by_moving.split(i), at);
-    return i;
-  }
-
-  constexpr std::int64_t index_at(const char* line, std::int64_t s) const {
-    if (!line) return 0;
-    return *reinterpret_cast<const std::int64_t*>(line + offset(1, s));
-  }
-  // Bytes from position 0 of the standing axes to position s.
-  constexpr std::int64_t offset(int operand, std::int64_t s) const {
-    char* at[2];
-    standing.locate_any(s, at);
-    return at[operand] - standing.data[operand];
-  }
-};
-
-template <class Write>
-struct ScatterBySearch {
-  ScatterAxes axes;
-  Write write;
-
-  constexpr void operator()(std::int64_t i) const {
-    char* at[3];
-    const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
-    const char* const line = axes.moving.data[2] ? at[2] : nullptr;
-    const std::int64_t index = axes.index_at(line, s);
-    if (index == loops::dropped_index) return;
-    char* const to = at[1] + index * axes.scale;
-    if constexpr (Write::adds) {
-      for (std::int64_t j = 0; j < s; ++j)
-        if (axes.index_at(line, j) == index) return;
-      auto sum = write.load(to);
-      for (std::int64_t j = s; j < n; ++j)
-        if (axes.index_at(line, j) == index) sum = write.add(sum, at[0] + axes.offset(0, j));
-      write.store(to, sum);
-    } else {
-      for (std::int64_t j = s + 1; j < n; ++j)
-        if (axes.index_at(line, j) == index) return;
-      write.write(to, at[0] + axes.offset(0, s));
-    }
-  }
-};
-
-// The third operand of the moving axes is the line of sorted indices.
-template <class Write>
-struct ScatterSorted {
-  ScatterAxes axes;
-  Write write;
-  KeyRun<std::uint64_t> sorted;
-  std::uint64_t none;  // the key of a dropped index
-
-  constexpr void operator()(std::int64_t i) const {
-    char* at[3];
-    const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
-    const auto* const keys = reinterpret_cast<const std::uint64_t*>(at[2]);
-    const std::int32_t* const places = sorted.places + (keys - sorted.keys);
-    if (keys[s] == none) return;
-    char* const to = at[1] + static_cast<std::int64_t>(keys[s]) * axes.scale;
-    if constexpr (Write::adds) {
-      if (s > 0 && keys[s - 1] == keys[s]) return;
-      auto sum = write.load(to);
-      for (std::int64_t j = s; j < n && keys[j] == keys[s]; ++j)
-        sum = write.add(sum, at[0] + axes.offset(0, places[j]));
-      write.store(to, sum);
-    } else {
-      if (s + 1 < n && keys[s + 1] == keys[s]) return;
-      write.write(to, at[0] + axes.offset(0, places[s]));
-    }
-  }
-};
 
 // Keys of indices, for a sort: few bits where it is known what they may name.
 struct ScatterKeys {
@@ -132,18 +33,18 @@ struct ScatterKeys {
     }
     if (axes == 0 || most < 0) return;
     none = static_cast<std::uint64_t>(most) + 1;
-    bits = std::bit_width(none);
+    bits = static_cast<int>(std::bit_width(none));
   }
 };
+template <class Key>
 struct WriteScatterKey {
   Loop<2> loop;  // indices, keys
-  std::uint64_t none;
+  Key none;
   constexpr void operator()(std::int64_t i) const {
     char* at[2];
     loop.locate(i, at);
     const std::int64_t index = *reinterpret_cast<const std::int64_t*>(at[0]);
-    *reinterpret_cast<std::uint64_t*>(at[1]) =
-        index == loops::dropped_index ? none : static_cast<std::uint64_t>(index);
+    *reinterpret_cast<Key*>(at[1]) = index == loops::dropped_index ? none : static_cast<Key>(index);
   }
 };
 
@@ -169,20 +70,19 @@ struct PartedScatter {
   }
 };
 
-template <class Write>
-void launch_scatter_as(Device device, const loops::SelectLoop& select, const Write& write) {
-  const std::int64_t scale = select.scale * static_cast<std::int64_t>(dtype_size(select.operands[1].stored));
-  PartedScatter parts(select);
-  std::int64_t count = 1, lines = 1;
-  for (std::int64_t d : parts.standing) count *= d;
-  const ScatterKeys key(select);
-  std::optional<Scratch> keys;
-  std::optional<SortedLines<std::uint64_t>> sorted;
-  if (count > searched_list && select.operands[2].data) {
+// The keys of the lists of indices, sorted, one list after another; those that are the same for several
+// positions once.
+template <class Key>
+class SortedScatter {
+ public:
+  // Makes them the third operand of the moving axes.
+  SortedScatter(Device device, PartedScatter& parts, std::int64_t count, const ScatterKeys& key) {
     check_line_length(count);
-    // The lists one after another, those that are the same for several positions once.
+    const DType stored = sizeof(Key) == 4 ? DType::uint32 : DType::uint64;
+    std::int64_t lines = 1;
     Dims shape, strides(parts.moving.size(), 0);
-    loops::Operand index{parts.along_moving[2].data, {}, DType::int64, DType::int64}, list = index;
+    loops::Operand index{parts.along_moving[2].data, {}, DType::int64, DType::int64};
+    loops::Operand list{nullptr, {}, stored, stored};
     for (std::size_t axis = parts.moving.size(); axis-- > 0;)
       if (parts.along_moving[2].strides[axis] != 0)
         strides[axis] = lines * count, lines *= parts.moving[axis];
@@ -199,17 +99,25 @@ void launch_scatter_as(Device device, const loops::SelectLoop& select, const Wri
       index.strides.push_back(parts.along_standing[1].strides[axis]);
       list.strides.push_back(below);
     }
-    keys.emplace(device, static_cast<std::size_t>(lines * count) * sizeof(std::uint64_t));
-    list.data = keys->data();
+    keys_.emplace(device, static_cast<std::size_t>(lines * count) * sizeof(Key));
+    list.data = keys_->data();
     loops::Operand both[] = {index, list};
     loops::collapse(shape, both, 2);
     for_each_narrow(make_loop<2>(shape, both), [&](const Loop<2>& loop) {
-      launch(device, loop.size, WriteScatterKey{loop, key.none});
+      launch(device, loop.size, WriteScatterKey<Key>{loop, static_cast<Key>(key.none)});
     });
-    sorted.emplace(device, lines, count, reinterpret_cast<const std::uint64_t*>(keys->data()), key.bits);
-    parts.along_moving[2] = {reinterpret_cast<char*>(sorted->run().keys), strides, DType::int64,
-                             DType::int64};
+    sorted_.emplace(device, lines, count, reinterpret_cast<const Key*>(keys_->data()), key.bits);
+    parts.along_moving[2] = {reinterpret_cast<char*>(run().keys), strides, stored, stored};
   }
+  const KeyRun<Key>& run() const { return sorted_->run(); }
+
+ private:
+  std::optional<Scratch> keys_;
+  std::optional<SortedLines<Key>> sorted_;
+};
+
+// The axes, collapsed; those that stand still have `count` positions.
+inline ScatterAxes scatter_axes(PartedScatter& parts, std::int64_t scale) {
   loops::collapse(parts.moving, parts.along_moving, 3);
   loops::collapse(parts.standing, parts.along_standing, 2);
   ScatterAxes axes{make_loop<3>(parts.moving, parts.along_moving),
@@ -217,10 +125,73 @@ void launch_scatter_as(Device device, const loops::SelectLoop& select, const Wri
                    scale,
                    {}};
   axes.by_moving = AnyDivisor(axes.moving.size);
-  if (sorted)
-    launch(device, axes.moving.size * count, ScatterSorted<Write>{axes, write, sorted->run(), key.none});
-  else
-    launch(device, axes.moving.size * count, ScatterBySearch<Write>{axes, write});
+  return axes;
+}
+
+// Can the innermost axis be taken in pieces of so many elements, all whole? Makes the moving axes count them.
+inline bool scatter_in_pieces(const PartedScatter& parts, int per, ScatterAxes& axes, bool& repeated) {
+  const int last = axes.moving.rank - 1;
+  PieceLoop<3> loop;
+  if (last < 0 || axes.moving.shape[last] % per != 0 || axes.scale % piece_bytes != 0 ||
+      axes.moving.strides[2][last] != 0 || !in_pieces(axes.moving, parts.along_moving, per, loop))
+    return false;
+  repeated = loop.repeated & 1;
+  if (!repeated)
+    for (int axis = 0; axis < axes.standing.rank; ++axis)
+      if (axes.standing.strides[0][axis] % piece_bytes != 0) return false;
+  axes.moving = loop.pieces;
+  axes.by_moving = AnyDivisor(axes.moving.size);
+  return true;
+}
+
+// f(type_identity of the way to combine pieces), for elements that have one.
+template <class Unit, class F>
+bool with_pieces_of(const WriteLast<Unit>&, const F& f) {
+  if constexpr (sizeof(Unit) < piece_bytes) return f(std::type_identity<WriteLastPiece<sizeof(Unit)>>());
+  return false;
+}
+template <class A, class F>
+bool with_pieces_of(const AddAll<A>& add, const F& f) {
+  if (add.from != add.to) return false;
+  if constexpr (std::is_same_v<A, float>) {
+    if (add.to == DType::float32) return f(std::type_identity<AddAllPieces<float>>());
+    if (add.to == DType::bfloat16) return f(std::type_identity<AddAllPieces<bfloat16>>());
+    if (add.to == DType::float16) return f(std::type_identity<AddAllPieces<half>>());
+  }
+  if constexpr (std::is_same_v<A, double>) return f(std::type_identity<AddAllPieces<double>>());
+  return false;
+}
+
+template <class Key, class Write>
+void launch_sorted_scatter(Device device, PartedScatter& parts, std::int64_t count, std::int64_t scale,
+                           const ScatterKeys& key, const Write& write) {
+  const SortedScatter<Key> sorted(device, parts, count, key);
+  const Key none = static_cast<Key>(key.none);
+  ScatterAxes axes = scatter_axes(parts, scale);
+  const bool done = with_pieces_of(write, [&]<class Pieces>(std::type_identity<Pieces>) {
+    bool repeated = false;
+    if (!scatter_in_pieces(parts, Pieces::per, axes, repeated)) return false;
+    launch(device, axes.moving.size * count,
+           ScatterSorted<Pieces, Key>{axes, Pieces{repeated}, sorted.run(), none});
+    return true;
+  });
+  if (!done)
+    launch(device, axes.moving.size * count, ScatterSorted<Write, Key>{axes, write, sorted.run(), none});
+}
+
+template <class Write>
+void launch_scatter_as(Device device, const loops::SelectLoop& select, const Write& write) {
+  const std::int64_t scale = select.scale * static_cast<std::int64_t>(dtype_size(select.operands[1].stored));
+  PartedScatter parts(select);
+  std::int64_t count = 1;
+  for (std::int64_t d : parts.standing) count *= d;
+  if (count > searched_list && select.operands[2].data) {
+    const ScatterKeys key(select);
+    if (key.bits <= 32) return launch_sorted_scatter<std::uint32_t>(device, parts, count, scale, key, write);
+    return launch_sorted_scatter<std::uint64_t>(device, parts, count, scale, key, write);
+  }
+  const ScatterAxes axes = scatter_axes(parts, scale);
+  launch(device, axes.moving.size * count, ScatterBySearch<Write>{axes, write});
 }
 
 inline void launch_scatter(Device device, const loops::SelectLoop& select, bool add) {
