@@ -79,6 +79,28 @@ TEST(ReductionsOnGpu, PlacesOfTiesAndNaN) {
   }
 }
 
+// Pieces of several elements begin anywhere, and end with single ones.
+template <class T>
+void expect_places_from_any_start(float low, float high) {
+  for (const int n : {33, 70, 2300})
+    for (const int start : {0, 1, 3, 8})
+      for (const float value : {low, high, std::numeric_limits<float>::quiet_NaN()}) {
+        std::vector<float> values(static_cast<std::size_t>(n), 0.f);
+        for (const int place : {n - 1, n / 2 + 1, n / 2}) values[static_cast<std::size_t>(place)] = value;
+        const auto x = [&](auto put) {
+          return put(eval(asarray(values.data(), {n}).template astype<T>()))(slice(start, none));
+        };
+        expect_same([&](auto put) { return argmax(x(put)); });
+        expect_same([&](auto put) { return argmin(x(put)); });
+      }
+}
+TEST(ReductionsOnGpu, PlacesFromAnyStart) {
+  expect_places_from_any_start<float>(-0.f, 1);
+  expect_places_from_any_start<nax::half>(-1, 2);
+  expect_places_from_any_start<bfloat16>(-1, std::numeric_limits<float>::infinity());
+  expect_places_from_any_start<double>(-std::numeric_limits<float>::infinity(), 0);
+}
+
 TEST(ReductionsOnGpu, OfNothing) {
   expect_same([](auto put) { return sum(put(zeros<float>({3, 0})), {.axis = 1}); });
   expect_same([](auto put) { return sum(put(zeros<float>({3, 0})), {.axis = 0}); });

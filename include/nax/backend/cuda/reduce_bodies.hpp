@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/backend/cuda/arg_pieces.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/pieces.hpp"
 #include "nax/backend/cuda/reducers.hpp"
@@ -120,26 +121,32 @@ struct ReduceRows : ReduceBody<Reducer, A, T> {
   template <class OneTeam>
   constexpr State in_pieces(const OneTeam& team, const char* first, std::int64_t head,
                             std::int64_t pieces) const {
-    constexpr int ahead = 4;  // loads in flight
     const std::int64_t step = team.threads();
     const char* const data = first + head * static_cast<std::int64_t>(sizeof(T));
-    State total = this->reducer.state(this->reducer.none());
-    for (std::int64_t p = team.thread(); p < pieces; p += ahead * step) {
-      Piece<16> in[ahead]{};
-      for (int k = 0; k < ahead; ++k)
-        if (p + k * step < pieces) in[k] = Piece<16>::load(data + (p + k * step) * piece_bytes);
-      Short some = this->reducer.none();
-      for (int k = 0; k < ahead; ++k)
-        if (p + k * step < pieces)
-          for (int j = 0; j < per; ++j) {
-            const T x = in[k].template get<T>(j);
-            some = this->reducer.take(some,
-                                      LoadAs<A>{reinterpret_cast<const char*>(&x)}(std::type_identity<T>()),
-                                      head + (p + k * step) * per + j);
-          }
-      total = this->reducer.join(total, this->reducer.state(some));
+    if constexpr (finds_place<Reducer>) {
+      return this->reducer.greatest
+                 ? this->reducer.at(BestPiece<A, T, true>(data, pieces, team.thread(), step), head)
+                 : this->reducer.at(BestPiece<A, T, false>(data, pieces, team.thread(), step), head);
+    } else {
+      constexpr int ahead = 4;  // loads in flight
+      State total = this->reducer.state(this->reducer.none());
+      for (std::int64_t p = team.thread(); p < pieces; p += ahead * step) {
+        Piece<16> in[ahead]{};
+        for (int k = 0; k < ahead; ++k)
+          if (p + k * step < pieces) in[k] = Piece<16>::load(data + (p + k * step) * piece_bytes);
+        Short some = this->reducer.none();
+        for (int k = 0; k < ahead; ++k)
+          if (p + k * step < pieces)
+            for (int j = 0; j < per; ++j) {
+              const T x = in[k].template get<T>(j);
+              some = this->reducer.take(some,
+                                        LoadAs<A>{reinterpret_cast<const char*>(&x)}(std::type_identity<T>()),
+                                        head + (p + k * step) * per + j);
+            }
+        total = this->reducer.join(total, this->reducer.state(some));
+      }
+      return total;
     }
-    return total;
   }
 };
 

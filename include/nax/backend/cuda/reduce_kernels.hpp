@@ -50,14 +50,15 @@ struct ReducePlan {
   static constexpr int block_of_rows = 256;
   static constexpr std::int64_t enough_blocks = 1024;  // more would not make a GPU faster
 
-  ReducePlan(const PartedAxes& axes, std::int64_t results, std::int64_t n)
+  // Exact results may be shared out among more teams than those that round, whose numbers stay as they are.
+  ReducePlan(const PartedAxes& axes, std::int64_t results, std::int64_t n, bool exact)
       : rows(axes.gone_inside()), run(std::max<std::int64_t>(n, 1)) {
     if (rows && n <= 2048) {
       for (threads = 1; threads < 32 && threads * 8 < n;) threads *= 2;
       return;
     }
     const std::int64_t blocks = rows ? results : (results + 31) / 32;
-    const std::int64_t least = rows ? 8192 : 128;  // elements of a part
+    const std::int64_t least = !rows ? 128 : exact ? 2048 : 8192;  // elements of a part
     const std::int64_t wanted = std::min(enough_blocks / blocks, n / least);
     if (wanted < 2) return;
     run = ((n + wanted - 1) / wanted + 63) / 64 * 64;  // parts begin where pieces do
@@ -78,7 +79,7 @@ void launch_reduce_as(Device device, const PartedAxes& axes, const Reducer& redu
                                        nullptr};
   const std::int64_t results = base.kept.size;
   if (results == 0) return;
-  const ReducePlan plan(axes, results, base.gone.size);
+  const ReducePlan plan(axes, results, base.gone.size, Reducer::exact);
   const auto reduce = [&](State* states) {
     auto body = base;
     body.parts = plan.parts;

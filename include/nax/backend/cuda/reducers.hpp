@@ -5,7 +5,8 @@
 #include "nax/backend/cuda/elements.hpp"
 
 // Ways to reduce elements of the wide type A. A thread takes some elements into a Short, and joins those in a
-// State; joins commute and are associative but for rounding.
+// State; joins commute and are associative but for rounding. `exact`: nothing is rounded, and results do not
+// depend on how elements are shared out.
 NAX_BEGIN
 namespace cuda {
 
@@ -19,6 +20,7 @@ struct SumReducer {
   using Short = Wrapping<A>;
   using State = std::conditional_t<std::is_same_v<A, float>, double, Short>;
   using Wide = A;
+  static constexpr bool exact = std::is_integral_v<A>;
   A divisor;
   constexpr Short none() const { return Short(0); }
   constexpr Short take(Short sum, A x, std::int64_t) const { return sum + static_cast<Short>(x); }
@@ -36,6 +38,7 @@ struct ProductReducer {
   using Short = Wrapping<A>;
   using State = Short;
   using Wide = A;
+  static constexpr bool exact = std::is_integral_v<A>;
   constexpr Short none() const { return Short(1); }
   constexpr Short take(Short product, A x, std::int64_t) const { return product * static_cast<Short>(x); }
   constexpr State state(Short product) const { return product; }
@@ -49,6 +52,7 @@ struct ExtremeReducer {
   using Short = A;
   using State = A;
   using Wide = A;
+  static constexpr bool exact = std::is_integral_v<A>;  // of zeros of both signs the last is taken
   A identity;
   bool greatest, of_truth;
   constexpr A none() const { return identity; }
@@ -61,6 +65,7 @@ struct ExtremeReducer {
 // The place of the first greatest or least, or of the first NaN.
 template <class A>
 struct ArgReducer {
+  static constexpr bool exact = true;
   using Place = std::conditional_t<sizeof(A) == 4, std::int32_t, std::int64_t>;
   struct Short {
     A value;
@@ -83,7 +88,16 @@ struct ArgReducer {
     return a.place < b.place ? a : b;
   }
   constexpr std::int64_t result(const State& best) const { return best.place; }
+  // The best of pieces that begin at place `first`.
+  template <class Best>
+  constexpr State at(const Best& best, std::int64_t first) const {
+    return best.element < 0 ? none() : State{best.value, static_cast<Place>(first + best.element)};
+  }
 };
+template <class Reducer>
+inline constexpr bool finds_place = false;
+template <class A>
+inline constexpr bool finds_place<ArgReducer<A>> = true;
 
 // The extremum of no elements: the other end of the dtype.
 template <class A>
