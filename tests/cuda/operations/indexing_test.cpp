@@ -100,6 +100,15 @@ TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
   expect_same_error<IndexError>([](auto put) { take(put(matrix()), put(Array<int>{24})); });
 }
 
+TEST(IndexingOnGpu, ManyIndicesAreChecked) {
+  for (const int n : {511, 513, 3000}) {
+    expect_same([=](auto put) { return put(waves(50))(put(eval(arange<int>(n) % 100 - 50))); });
+    for (const int bad : {0, 510, n - 1})
+      expect_same_error<IndexError>(
+          [=](auto put) { put(matrix())(put(eval(where(arange<int>(n) == bad, 9, 2)))); });
+  }
+}
+
 TEST(IndexingOnGpu, IndicesElsewhereAreAnError) {
   const std::string text =
       "index: the operands are on different devices, cuda:0 and cpu:0; device_put brings them together, and "

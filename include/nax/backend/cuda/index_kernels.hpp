@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/loop.hpp"
+#include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/cuda/sort_kernels.hpp"
 #include "nax/backend/operations.hpp"
+#include "nax/core/transfer.hpp"
 #include "nax/loops/element_bytes.hpp"
 #include "nax/loops/select_loop.hpp"
 
@@ -23,11 +27,15 @@ struct WrapIndex {
   std::int64_t extent;
   IndexMode mode;
 
-  constexpr void operator()(std::int64_t i) const {
+  constexpr void operator()(std::int64_t i) const { write(i); }
+  // True where it is dropped.
+  constexpr bool write(std::int64_t i) const {
     char* at[2];
     loop.locate(i, at);
     const std::int64_t k = load_as<std::int64_t>(from, at[0]);
-    *reinterpret_cast<Index*>(at[1]) = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
+    const std::int64_t index = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
+    *reinterpret_cast<Index*>(at[1]) = index;
+    return index == loops::dropped_index;
   }
 
  private:
@@ -38,6 +46,53 @@ struct WrapIndex {
     return k < 0 ? k + extent : k;
   }
 };
+
+// The same for runs of indices, a team each, which also say whether one was dropped.
+struct Either {
+  static constexpr std::int32_t join(std::int32_t a, std::int32_t b) { return a | b; }
+};
+template <class Index>
+struct WrapRun {
+  WrapIndex<Index> wrap;
+  std::int64_t run;
+  std::int32_t* dropped;
+
+  template <class OneTeam>
+  constexpr void operator()(const OneTeam& team, std::int64_t part) const {
+    const std::int64_t n = wrap.loop.size, end = (part + 1) * run < n ? (part + 1) * run : n;
+    std::int32_t any = 0;
+    for (std::int64_t i = part * run + team.thread(); i < end; i += team.threads()) any |= wrap.write(i);
+    any = team.combine(any, Either());
+    if (team.thread() == 0) dropped[part] = any;
+  }
+};
+
+inline void launch_wrap_indices(Device device, const Loop<2>& loop, DType from, std::int64_t extent,
+                                IndexMode mode) {
+  for_each_narrow(loop, [&](const Loop<2>& part) {
+    launch(device, part.size, WrapIndex<std::int64_t>{part, from, extent, mode});
+  });
+}
+// The same, out of range being dropped; true where an index was. The host waits for the answer.
+inline bool launch_drop_indices(Device device, const Loop<2>& loop, DType from, std::int64_t extent) {
+  constexpr int threads = 256;                                    // of a team
+  constexpr std::int64_t most_parts = 1024, least = 2 * threads;  // indices of a part
+  bool any = false;
+  for_each_narrow(loop, [&](const Loop<2>& some) {
+    const std::int64_t run = std::max((some.size + most_parts - 1) / most_parts, least);
+    const std::int64_t parts = (some.size + run - 1) / run;
+    const Scratch scratch(device, static_cast<std::size_t>(parts) * sizeof(std::int32_t));
+    launch_teams(
+        device, parts, threads,
+        WrapRun<std::int64_t>{
+            {some, from, extent, IndexMode::drop}, run, reinterpret_cast<std::int32_t*>(scratch.data())});
+    std::int32_t dropped[most_parts];
+    nax::detail::copy_bytes(Device{}, dropped, device, scratch.data(),
+                            static_cast<std::size_t>(parts) * sizeof(std::int32_t));
+    any |= std::any_of(dropped, dropped + parts, [](std::int32_t d) { return d != 0; });
+  });
+  return any;
+}
 
 // to = a * extent + b.
 template <class Index>

@@ -82,10 +82,10 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void run(const ops::Gather& f, const ops::Call& c) { launch_gather(c.device, placed(f.loop, c)); }
   void run(const ops::Scatter& f, const ops::Call& c) { launch_scatter(c.device, placed(f.loop, c), f.add); }
   ops::Verdict run(const ops::WrapIndices& f, const ops::Call& c) {
-    for_each_narrow(
-        collapsed<2>(f.shape, {placed(f.from, c.in(0)), placed(f.to, c.in(1))}), [&](const Loop<2>& loop) {
-          launch(c.device, loop.size, WrapIndex<std::int64_t>{loop, f.from.stored, f.extent, f.mode});
-        });
+    const Loop<2> loop = collapsed<2>(f.shape, {placed(f.from, c.in(0)), placed(f.to, c.in(1))});
+    if (f.mode == loops::IndexMode::drop && !nax::detail::graph_recording)  // a graph waits for nothing
+      return launch_drop_indices(c.device, loop, f.from.stored, f.extent);
+    launch_wrap_indices(c.device, loop, f.from.stored, f.extent, f.mode);
     return f.mode == loops::IndexMode::drop ? std::nullopt : std::optional(false);
   }
   void run(const ops::JoinIndices& f, const ops::Call& c) {
