@@ -91,18 +91,23 @@ struct ScatterSorted {
     const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
     const Key* const keys = reinterpret_cast<const Key*>(at[2]);
     const std::int32_t* const places = sorted.places + (keys - sorted.keys);
-    const Key key = keys[s];
-    if (key == none) return;
+    // What does not wait for one another is loaded at once.
+    const Key key = keys[s], before = s > 0 ? keys[s - 1] : none, after = s + 1 < n ? keys[s + 1] : none;
+    std::int32_t place = places[s];
+    if (key == none || (Write::adds ? before : after) == key) return;
     char* const to = at[1] + static_cast<std::int64_t>(key) * axes.scale;
     if constexpr (Write::adds) {
-      if (s > 0 && keys[s - 1] == key) return;
       auto sum = write.load(to);
-      for (std::int64_t j = s; j < n && keys[j] == key; ++j)
-        sum = write.add(sum, at[0] + axes.offset(0, places[j]));
+      bool more = after == key;
+      for (std::int64_t j = s + 1;; ++j) {
+        sum = write.add(sum, at[0] + axes.offset(0, place));
+        if (!more) break;
+        place = places[j];
+        more = j + 1 < n && keys[j + 1] == key;
+      }
       write.store(to, sum);
     } else {
-      if (s + 1 < n && keys[s + 1] == key) return;
-      write.write(to, at[0] + axes.offset(0, places[s]));
+      write.write(to, at[0] + axes.offset(0, place));
     }
   }
 };
