@@ -1,61 +1,85 @@
 #pragma once
 
 #include "nax/backend/cuda/conv_loop.hpp"
+#include "nax/backend/cuda/launch.hpp"
+#include "nax/backend/cuda/pieces.hpp"
 #include "nax/backend/cuda/row_loops.hpp"
+#include "nax/backend/cuda/unroll.hpp"
 
 // Convolutions without patches, for groups of few channels, as in depthwise ones, and for empty operands.
 NAX_BEGIN
 namespace cuda {
 
-// One thread an element of y.
-template <class T>
-struct DirectForward {
-  ConvLoop s;
-  const T *x, *w;
-  T* y;
-
-  constexpr void operator()(std::int64_t i) const {
-    const std::int64_t row = s.by_o.quotient(i), o = i - row * s.o,
-                       channel = s.by_outputs.quotient(o) * s.inputs;
-    std::int64_t p[3] = {};
-    const std::int64_t image = ConvLoop::split(s.by_out, row, p);
-    T sum(0);
-    s.for_each_read(p, [&](std::int64_t tap, std::int64_t at) {
-      const T* const from = x + (image * s.places + at) * s.c + channel;
-      const T* const by = w + tap * s.inputs * s.o + o;
-      for (std::int64_t j = 0; j < s.inputs; ++j) sum += from[j] * by[j * s.o];
-    });
-    y[i] = sum;
+// Depthwise convolutions, whose groups have one input and one output, take a piece of neighbouring channels
+// as one channel.
+template <class T, int per>
+struct DirectPiece {
+  using Unit = Piece<per* static_cast<int>(sizeof(T))>;
+  // sum += a b
+  static constexpr void add_product(T (&sum)[per], Unit a, Unit b) {
+    NAX_GPU_UNROLL
+    for (int j = 0; j < per; ++j) sum[j] += a.template get<T>(j) * b.template get<T>(j);
+  }
+  static constexpr Unit joined(const T (&sum)[per]) {
+    Unit unit{};
+    NAX_GPU_UNROLL
+    for (int j = 0; j < per; ++j) unit.set(j, sum[j]);
+    return unit;
   }
 };
 
-// One thread an element of x.
-template <class T>
-struct DirectInput {
-  ConvLoop s;
-  const T *g, *w;
-  T* x;
+// One thread a piece of y.
+template <class T, int per, class Index>
+struct DirectForward : DirectPiece<T, per> {
+  using Unit = typename DirectPiece<T, per>::Unit;
+  ConvLoopOf<Index> s;
+  const Unit *x, *w;
+  Unit* y;
 
+  constexpr DirectForward(const ConvLoopOf<Index>& loop, const Unit* from, const Unit* by, Unit* to)
+      : s(loop), x(from), w(by), y(to) {}
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t place = s.by_c.quotient(i), channel = i - place * s.c,
-                       group = s.by_inputs.quotient(channel), o = group * s.outputs,
-                       input = channel - group * s.inputs;
-    std::int64_t v[3] = {};
-    const std::int64_t image = ConvLoop::split(s.by_in, place, v);
-    T sum(0);
-    s.for_each_reader(v, [&](std::int64_t tap, std::int64_t at) {
-      const T* const from = g + (image * s.image_rows + at) * s.o + o;
-      const T* const by = w + (tap * s.inputs + input) * s.o + o;
-      for (std::int64_t j = 0; j < s.outputs; ++j) sum += from[j] * by[j];
+    Index row = static_cast<Index>(i), p[3] = {};
+    const Index o = s.by_o.split(row), channel = s.by_outputs.quotient(o) * s.inputs,
+                image = s.split(s.by_out, row, p);
+    T sum[per] = {};
+    s.for_each_read(p, [&](Index tap, Index at) {
+      const Unit* const from = x + ((image * s.places + at) * s.c + channel);
+      const Unit* const by = w + (tap * s.inputs * s.o + o);
+      for (Index j = 0; j < (per > 1 ? 1 : s.inputs); ++j) this->add_product(sum, from[j], by[j * s.o]);
     });
-    x[i] = sum;
+    y[i] = this->joined(sum);
+  }
+};
+
+// One thread a piece of x.
+template <class T, int per, class Index>
+struct DirectInput : DirectPiece<T, per> {
+  using Unit = typename DirectPiece<T, per>::Unit;
+  ConvLoopOf<Index> s;
+  const Unit *g, *w;
+  Unit* x;
+
+  constexpr DirectInput(const ConvLoopOf<Index>& loop, const Unit* from, const Unit* by, Unit* to)
+      : s(loop), g(from), w(by), x(to) {}
+  constexpr void operator()(std::int64_t i) const {
+    Index place = static_cast<Index>(i), v[3] = {};
+    const Index channel = s.by_c.split(place), group = s.by_inputs.quotient(channel), o = group * s.outputs,
+                input = channel - group * s.inputs, image = s.split(s.by_in, place, v);
+    T sum[per] = {};
+    s.for_each_reader(v, [&](Index tap, Index at) {
+      const Unit* const from = g + ((image * s.image_rows + at) * s.o + o);
+      const Unit* const by = w + ((tap * s.inputs + input) * s.o + o);
+      for (Index j = 0; j < (per > 1 ? 1 : s.outputs); ++j) this->add_product(sum, from[j], by[j]);
+    });
+    x[i] = this->joined(sum);
   }
 };
 
 // One team an element of w: each thread adds up its rows in short chains, and these in double.
-template <class T>
+template <class T, class Index>
 struct DirectWeights {
-  ConvLoop s;
+  ConvLoopOf<Index> s;
   const T *x, *g;
   T* w;
   bool accumulate;
@@ -63,16 +87,16 @@ struct DirectWeights {
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     constexpr int chain = 32;
-    const std::int64_t of_tap = s.by_o.quotient(i), o = i - of_tap * s.o, tap = s.by_inputs.quotient(of_tap),
-                       channel = s.by_outputs.quotient(o) * s.inputs + of_tap - tap * s.inputs,
-                       rows = s.n * s.image_rows;
-    std::int64_t k[3] = {};
-    ConvLoop::split(s.by_kernel, tap, k);
+    const std::int64_t rows = s.rows();
+    Index tap = static_cast<Index>(i), k[3] = {};
+    const Index o = s.by_o.split(tap), input = s.by_inputs.split(tap),
+                channel = s.by_outputs.quotient(o) * s.inputs + input;
+    s.split(s.by_kernel, tap, k);
     double sum = 0;
     for (std::int64_t row = team.thread(); row < rows;) {
       T part(0);
       for (int j = 0; j < chain && row < rows; ++j, row += team.threads())
-        part += product(row, o, channel, k);
+        part += product(static_cast<Index>(row), o, channel, k);
       sum += static_cast<double>(part);
     }
     sum = team.combine(sum, RowSum());
@@ -80,18 +104,46 @@ struct DirectWeights {
   }
 
  private:
-  constexpr T product(std::int64_t row, std::int64_t o, std::int64_t channel,
-                      const std::int64_t (&k)[3]) const {
-    std::int64_t p[3] = {};
-    std::int64_t at = ConvLoop::split(s.by_out, row, p);
+  constexpr T product(Index row, Index o, Index channel, const Index (&k)[3]) const {
+    Index p[3] = {}, at = s.split(s.by_out, row, p);
     for (int axis = 0; axis < 3; ++axis) {
-      const std::int64_t v = s.place(axis, p[axis], k[axis]);
+      const Index v = s.place(axis, p[axis], k[axis]);
       if (v < 0) return T(0);
       at = at * s.in[axis] + v;
     }
     return x[at * s.c + channel] * g[row * s.o + o];
   }
 };
+
+template <class T>
+void launch_direct_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& g, const T* a,
+                            const T* b, T* to, bool accumulate) {
+  const auto launch_in = [&]<class Index, int per>(const ConvLoopOf<Index>& s,
+                                                   std::integral_constant<int, per>) {
+    using Unit = typename DirectPiece<T, per>::Unit;
+    const Unit *left = reinterpret_cast<const Unit*>(a), *right = reinterpret_cast<const Unit*>(b);
+    if (part == loops::ConvPart::forward)
+      launch(device, std::int64_t{s.rows()} * s.o,
+             DirectForward<T, per, Index>(s, left, right, reinterpret_cast<Unit*>(to)));
+    else if (part == loops::ConvPart::input)
+      launch(device, std::int64_t{s.n} * s.places * s.c,
+             DirectInput<T, per, Index>(s, left, right, reinterpret_cast<Unit*>(to)));
+    else
+      launch_teams(device, std::int64_t{s.width} * s.o, row_threads(s.rows()),
+                   DirectWeights<T, Index>{s, a, b, to, accumulate});
+  };
+  constexpr int per = piece_bytes / static_cast<int>(sizeof(T));
+  const std::uintptr_t addresses = reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b) |
+                                   reinterpret_cast<std::uintptr_t>(to);
+  using One = std::integral_constant<int, 1>;
+  if (!is_narrow_conv(g, 0)) return launch_in(ConvLoop(g), One());
+  if (part == loops::ConvPart::weights || g.c != g.groups || g.o != g.groups || g.c % per != 0 ||
+      addresses % piece_bytes != 0)
+    return launch_in(ConvLoopOf<std::int32_t>(g), One());
+  loops::ConvGeometry pieces = g;
+  pieces.c = pieces.o = pieces.groups = g.c / per;
+  launch_in(ConvLoopOf<std::int32_t>(pieces), std::integral_constant<int, per>());
+}
 
 }  // namespace cuda
 NAX_END

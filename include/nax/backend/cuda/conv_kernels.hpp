@@ -27,24 +27,11 @@ inline bool is_pointwise(const ConvLoop& s) {
   return plain;
 }
 
-template <class T>
-void launch_direct_convolve(Device device, loops::ConvPart part, const ConvLoop& s, const T* a, const T* b,
-                            T* to, bool accumulate) {
-  switch (part) {
-    case loops::ConvPart::forward:
-      return launch(device, s.rows() * s.o, DirectForward<T>{s, a, b, to});
-    case loops::ConvPart::input:
-      return launch(device, s.n * s.places * s.c, DirectInput<T>{s, a, b, to});
-    case loops::ConvPart::weights:
-      return launch_teams(device, s.width * s.o, row_threads(s.rows()),
-                          DirectWeights<T>{s, a, b, to, accumulate});
-  }
-}
-
 // Precondition: x, w and y have elements.
 template <class T>
-void launch_patch_convolve(Device device, loops::ConvPart part, const ConvLoop& s, const T* a, const T* b,
-                           T* to, bool accumulate, std::int64_t patch_bytes) {
+void launch_patch_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                           const T* a, const T* b, T* to, bool accumulate, std::int64_t patch_bytes) {
+  const ConvLoop s(geometry);
   const auto matrix = [](const T* data, std::int64_t batch, std::int64_t row, std::int64_t column) {
     return Matrix{reinterpret_cast<char*>(const_cast<T*>(data)), batch, row, column};
   };
@@ -61,7 +48,7 @@ void launch_patch_convolve(Device device, loops::ConvPart part, const ConvLoop& 
   for (std::int64_t first = 0; first < rows; first += block) {
     const std::int64_t count = std::min(block, rows - first), at_y = first * s.o;
     if (part != loops::ConvPart::input && !pointwise)
-      launch(device, count * row_size, GatherPatches<T>{s, first, a, patches});
+      launch_gather_patches(device, geometry, first, count, a, patches);
     switch (part) {
       case loops::ConvPart::forward:
         launch_matmul(device, dtype, s.groups, count, s.outputs, s.width,
@@ -73,13 +60,11 @@ void launch_patch_convolve(Device device, loops::ConvPart part, const ConvLoop& 
                       matrix(patches, s.width, 1, row_size), matrix(b + at_y, s.outputs, s.o, 1),
                       matrix(to, s.outputs, s.o, 1), accumulate || first > 0);
         break;
-      case loops::ConvPart::input: {
+      case loops::ConvPart::input:
         launch_matmul(device, dtype, s.groups, count, s.width, s.outputs, matrix(a + at_y, s.outputs, s.o, 1),
                       matrix(b, s.outputs, 1, s.o), matrix(patches, s.width, row_size, 1), false);
-        const std::int64_t images = (first + count - 1) / s.image_rows - first / s.image_rows + 1;
-        if (!pointwise) launch(device, images * s.places * s.c, SumPatches<T>{s, first, count, patches, to});
+        if (!pointwise) launch_sum_patches(device, geometry, first, count, patches, to);
         break;
-      }
     }
   }
 }
@@ -89,9 +74,10 @@ inline void launch_own_convolve(Device device, loops::ConvPart part, const loops
                                 std::int64_t patch_bytes = most_patch_bytes);
 
 // Half types, computed in float32. `to` is converted first where it is added to.
-inline void launch_half_convolve(Device device, loops::ConvPart part, const ConvLoop& s, DType dtype,
-                                 const char* a, const char* b, char* to, bool accumulate) {
+inline void launch_half_convolve(Device device, loops::ConvPart part, const loops::ConvGeometry& geometry,
+                                 DType dtype, const char* a, const char* b, char* to, bool accumulate) {
   using enum loops::ConvPart;
+  const ConvLoop s(geometry);
   const std::int64_t x = s.n * s.places * s.c, y = s.rows() * s.o, w = s.width * s.o;
   const std::int64_t of_a = part == input ? y : x, of_b = part == weights ? y : w,
                      of_to = part == forward ? y
@@ -110,7 +96,7 @@ inline void launch_half_convolve(Device device, loops::ConvPart part, const Conv
   convert(of_a, a, dtype, wide_a.data(), DType::float32);
   convert(of_b, b, dtype, wide_b.data(), DType::float32);
   if (accumulate) convert(of_to, to, dtype, wide_to.data(), DType::float32);
-  launch_own_convolve(device, part, s, DType::float32, wide_a.data(), wide_b.data(), wide_to.data(),
+  launch_own_convolve(device, part, geometry, DType::float32, wide_a.data(), wide_b.data(), wide_to.data(),
                       accumulate);
   convert(of_to, wide_to.data(), DType::float32, to, dtype);
 }
@@ -126,15 +112,15 @@ inline void launch_own_convolve(Device device, loops::ConvPart part, const loops
   const auto run = [&]<class T>(std::type_identity<T>) {
     const T *left = reinterpret_cast<const T*>(a), *right = reinterpret_cast<const T*>(b);
     if (direct)
-      launch_direct_convolve<T>(device, part, s, left, right, reinterpret_cast<T*>(to), accumulate);
+      launch_direct_convolve<T>(device, part, geometry, left, right, reinterpret_cast<T*>(to), accumulate);
     else
-      launch_patch_convolve<T>(device, part, s, left, right, reinterpret_cast<T*>(to), accumulate,
+      launch_patch_convolve<T>(device, part, geometry, left, right, reinterpret_cast<T*>(to), accumulate,
                                patch_bytes);
   };
   if (dtype == DType::float32) return run(std::type_identity<float>());
   if (dtype == DType::float64) return run(std::type_identity<double>());
   if (dtype_kind(dtype) == Kind::floating)
-    return launch_half_convolve(device, part, s, dtype, a, b, to, accumulate);
+    return launch_half_convolve(device, part, geometry, dtype, a, b, to, accumulate);
   raise<DeviceError>({"conv_general_dilated: ", dtype_name(dtype), " has no kernel on ", device});
 }
 
