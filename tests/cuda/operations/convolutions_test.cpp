@@ -212,8 +212,9 @@ TEST(ConvolutionsOnGpu, IndicesOf64Bits) {
   cuda::launch_gather_patches<float>(gpu(), g, 0, rows, reinterpret_cast<const float*>(unit(from)),
                                      reinterpret_cast<float*>(unit(gathered)));
   const cuda::ConvLoop wide(g);
-  cuda::launch(gpu(), size,
-               cuda::GatherPatches<Unit, std::int64_t>{wide, 0, unit(from), unit(wide_gathered)});
+  constexpr std::int64_t step = 5;  // a thread takes rows that lie so far apart
+  cuda::launch(gpu(), step * (size / rows),
+               cuda::GatherPatches<Unit, std::int64_t>{wide, 0, rows, step, unit(from), unit(wide_gathered)});
   expect_near(gathered, wide_gathered, 0);
   cuda::launch_sum_patches<float>(gpu(), g, 0, rows, reinterpret_cast<const float*>(unit(gathered)),
                                   reinterpret_cast<float*>(unit(sums)));

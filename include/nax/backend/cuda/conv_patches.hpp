@@ -12,27 +12,32 @@
 NAX_BEGIN
 namespace cuda {
 
-// patches = what they read in x, zero in the padding and between elements. One thread a piece of a patch.
+// patches = what they read in x, zero in the padding and between elements. One thread a piece of a patch, in
+// the rows that lie `step` apart: what does not depend on the row is computed once.
 template <class Unit, class Index>
 struct GatherPatches {
   ConvLoopOf<Index> s;
-  Index first;
+  Index first, count, step;
   const Unit* x;
   Unit* patches;
 
   constexpr void operator()(std::int64_t i) const {
     Index row = static_cast<Index>(i), tap = s.by_width.split(row);
-    const Index group = s.by_groups.split(row), channel = s.by_inputs.split(tap);
-    Index k[3] = {}, p[3] = {};
+    const Index group = s.by_groups.split(row), row_size = s.groups * s.width,
+                in_row = static_cast<Index>(i) - row * row_size,
+                from = group * s.inputs + s.by_inputs.split(tap);
+    Index k[3] = {};
     k[2] = s.by_kernel[2].split(tap), k[1] = s.by_kernel[1].split(tap), k[0] = tap;
-    Index at = s.split(s.by_out, first + row, p);
-    bool reads = true;
-    for (int axis = 0; axis < 3; ++axis) {
-      const Index v = s.place(axis, p[axis], k[axis]);
-      reads = reads && v >= 0;
-      at = at * s.in[axis] + v;
+    for (; row < count; row += step) {
+      Index p[3] = {}, at = s.split(s.by_out, first + row, p);
+      bool reads = true;
+      for (int axis = 0; axis < 3; ++axis) {
+        const Index v = s.place(axis, p[axis], k[axis]);
+        reads = reads && v >= 0;
+        at = at * s.in[axis] + v;
+      }
+      patches[row * row_size + in_row] = reads ? x[at * s.c + from] : Unit{};
     }
-    patches[i] = reads ? x[at * s.c + group * s.inputs + channel] : Unit{};
   }
 };
 
@@ -105,8 +110,14 @@ void launch_gather_patches(Device device, const loops::ConvGeometry& g, std::int
       g, count, x, patches,
       [&]<class Index, int per>(const ConvLoopOf<Index>& s, std::integral_constant<int, per>) {
         using Unit = Piece<per* static_cast<int>(sizeof(T))>;
-        launch(device, count * s.groups * s.width,
-               GatherPatches<Unit, Index>{s, static_cast<Index>(first), reinterpret_cast<const Unit*>(x),
+        constexpr std::int64_t enough_threads = std::int64_t{1} << 19, rows_each = 4;
+        const std::int64_t row_size = std::int64_t{s.groups} * s.width,
+                           step = count * row_size < enough_threads * rows_each
+                                      ? count
+                                      : (count + rows_each - 1) / rows_each;
+        launch(device, step * row_size,
+               GatherPatches<Unit, Index>{s, static_cast<Index>(first), static_cast<Index>(count),
+                                          static_cast<Index>(step), reinterpret_cast<const Unit*>(x),
                                           reinterpret_cast<Unit*>(patches)});
       });
 }
