@@ -34,7 +34,10 @@ void launch_rows_in(Device device, const loops::Rows& what, const RowOperands<T>
     using Rule = decltype(rule_of_rows<function, T, per>());
     const RowCut cut = cut_of_rows(what.rows, what.n);
     if (cut.parts > 1) return launch_in_parts<Rule>(device, what.rows, cut, operands);
-    launch_teams(device, what.rows, row_threads(what.n, per), WholeRows<T, Rule>{operands});
+    const int threads = row_threads(what.n, per);
+    if constexpr (sizeof(T) == 4 && per > 1 && requires { Rule::fits_registers; })
+      if (launch_in_registers<Rule>(device, what.rows, threads, operands)) return;
+    launch_teams(device, what.rows, threads, WholeRows<T, Rule>{operands});
   };
   if (operands.in_pieces())
     run(std::integral_constant<int, piece_bytes / static_cast<int>(sizeof(T))>());

@@ -3,9 +3,10 @@
 #include <cmath>
 
 #include "nax/backend/cuda/row_parts.hpp"
+#include "nax/backend/cuda/row_registers.hpp"
 
-// softmax and its kin. A team reads its elements once for each sum and once for the result, from caches but
-// for the first time.
+// softmax and its kin. A team keeps the elements of a row in registers where they fit. Otherwise it reads
+// them once for each sum and once for the result, from caches but for the first time.
 NAX_BEGIN
 namespace cuda {
 
@@ -53,7 +54,7 @@ constexpr SoftmaxState<T> softmax_state(const OneTeam& team, std::int64_t n, con
 template <loops::RowFunction what, class T, int per>
 struct SoftmaxRule {
   using State = SoftmaxState<T>;
-  static constexpr bool writes_numbers = what == loops::RowFunction::logsumexp;
+  static constexpr bool writes_numbers = what == loops::RowFunction::logsumexp, fits_registers = true;
 
   template <class OneTeam>
   static constexpr State state(const OneTeam& team, const RowPart<T>& p) {
@@ -66,6 +67,22 @@ struct SoftmaxRule {
     for (std::int64_t i = team.thread(); i < cut.parts; i += team.threads())
       all = JoinSoftmaxStates<T>::join(all, states[i]);
     return team.combine(all, JoinSoftmaxStates<T>());
+  }
+  // All of it, for a row that fits into registers.
+  template <int chunks, class OneTeam>
+  static constexpr void in_registers(const OneTeam& team, const RowPart<T>& p) {
+    using F = loops::RowFunction;
+    using std::exp, std::log;
+    RowRegisters<per, T, chunks> row(team, p.size, p.from(0), -std::numeric_limits<T>::infinity());
+    const T most = row.greatest(team), m = finite_or_zero(most);
+    const T sum = row.template sum<what == F::softmax>(team, [=](T a) { return exp(a - m); });
+    const T total = sum + none_beside(most);
+    if constexpr (what == F::logsumexp)
+      p.write_number(team, 0, log(sum) + m);
+    else if constexpr (what == F::softmax)
+      row.write(p.to(0), DivideBy<T>(total));
+    else
+      row.write(p.to(0), [most, log_total = log(total)](T a) { return a - most - log_total; });
   }
   template <class OneTeam>
   static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const State& all) {

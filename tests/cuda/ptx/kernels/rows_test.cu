@@ -90,6 +90,34 @@ class RowKernels : public on_card::Kernels {
            Rule::writes_numbers ? rows : rows * cut.parts, 256);
   }
 
+  // Softmax and its kin in registers, with the bits of rows that are read several times.
+  template <int per>
+  void check_registers(const Floats& x, const Array<float>& on_x, int n) {
+    if constexpr (per == 4) {
+      const int rows = static_cast<int>(x.size()) / n, threads = nax::cuda::row_threads(n, per);
+      const auto check = [&]<nax::loops::RowFunction what>() {
+        using Rule = nax::cuda::SoftmaxRule<what, float, per>;
+        const Array<float> once(x.size()), thrice(x.size());
+        launch(nax::cuda::WholeRows<float, Rule>{{n, 0, {on_x.data()}, {thrice.data()}}}, rows, threads);
+        const RowOperands<float> of{n, 0, {on_x.data()}, {once.data()}};
+        if (n <= 8 * threads)
+          launch(nax::cuda::RowsInRegisters<float, Rule, 1>{of}, rows, threads);
+        else
+          launch(nax::cuda::RowsInRegisters<float, Rule, 4>{of}, rows, threads);
+        const Floats a = values(once), b = values(thrice);
+        const int written = Rule::writes_numbers ? rows : rows * n;
+        for (int i = 0; i < written; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          ASSERT_TRUE(a[at] == b[at] || (std::isnan(a[at]) && std::isnan(b[at]))) << "element " << i;
+        }
+      };
+      using F = nax::loops::RowFunction;
+      check.template operator()<F::softmax>();
+      check.template operator()<F::log_softmax>();
+      check.template operator()<F::logsumexp>();
+    }
+  }
+
   // Softmax, cross entropy and layer norm with its gradient, of three rows.
   template <int per>
   void check_rows(int n) {
@@ -128,6 +156,7 @@ class RowKernels : public on_card::Kernels {
     launch_both<nax::cuda::SoftmaxRule<RowFunction::softmax, float, per>>(
         {n, 0, {on_x.data()}, {whole.data()}}, {n, 0, {on_x.data()}, {joined.data()}}, rows, per);
     expect_both(y);
+    check_registers<per>(x, on_x, n);
     launch_both<nax::cuda::CrossEntropyRule<float, per>>(
         {n, 0, {on_x.data(), on_labels.data()}, {whole.data(), first.data(), second.data()}},
         {n, 0, {on_x.data(), on_labels.data()}, {joined.data(), third.data(), fourth.data()}}, rows, per);
@@ -236,6 +265,18 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
 TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
   for (const int n : {4, 100, 1200}) check_rows<4>(n);
   for (const int n : {5, 101, 1201}) check_rows<1>(n);
+}
+TEST_F(RowKernels, InRegistersHaveTheBitsOfThoseThatAreReadAgain) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  for (const int n : {8, 36, 260, 1000, 1024, 1028, 2052, 8192}) {
+    SCOPED_TRACE(n);
+    Floats x = numbers(6 * n, 0);
+    x[0] = nan, x[static_cast<std::size_t>(2 * n - 1)] = inf;
+    for (int i = 2 * n; i < 3 * n; ++i) x[static_cast<std::size_t>(i)] = -inf;
+    for (int i = 3 * n; i < 4 * n - 3; ++i) x[static_cast<std::size_t>(i)] = -inf;
+    for (int i = 4 * n; i < 5 * n; ++i) x[static_cast<std::size_t>(i)] *= 17;
+    check_registers<4>(x, Array<float>(x, stream), n);
+  }
 }
 TEST_F(RowKernels, RunningSumsAreThePlainLoops) {
   for (const bool reverse : {false, true}) {
