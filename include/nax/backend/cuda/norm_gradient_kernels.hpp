@@ -3,112 +3,12 @@
 #include <algorithm>
 
 #include "nax/backend/cuda/moment_rows.hpp"
+#include "nax/backend/cuda/norm_gradient_rows.hpp"
 
-// Gradients of rows that were normalised and scaled: a team of threads takes a run of rows, writes the
-// gradients of x and adds up its shares of the parameters' gradients; another launch joins these shares. The
-// runs depend on the shapes alone, and so do the results.
+// Gradients of rows that were normalised and scaled, by launches of norm_gradient_rows.hpp; another launch
+// joins the shares of the parameters' gradients. The runs depend on the shapes alone, and so do the results.
 NAX_BEGIN
 namespace cuda {
-
-// centred: layer norm, with means and a bias; otherwise RMS norm.
-template <class T, bool centred, int per>
-struct NormGradient {
-  std::int64_t rows, length, run;  // run: the rows of a team
-  const T *g, *x, *means, *inverse, *scale;
-  T *to, *scales, *biases;  // gradients of x; shares, a row a team: each null where it is not wanted
-  bool adds_to = false;     // to += gradients of x, of float: for double registers are short
-
-  template <class OneTeam>
-  constexpr void operator()(const OneTeam& team, std::int64_t part) const {
-    const std::int64_t begin = part * run, end = begin + run < rows ? begin + run : rows, n = length;
-    if (n <= std::int64_t{row_chain} * team.threads()) return in_registers(team, part, begin, end);
-    for (std::int64_t row = begin; row < end; ++row) {
-      const T *const g_row = g + row * n, *const x_row = x + row * n;
-      const T mean = centred ? means[row] : T(0), factor = inverse[row];
-      const bool adds = sizeof(T) == 4 && adds_to;
-      const auto y = [=](T a) { return (a - mean) * factor; };
-      if (to) {
-        const auto of_y = [](T a, T, T by) { return a * by; };
-        const auto of_row = [=](T, T b, T) { return y(b); };
-        const TwoSums sums = row_sums<per, T>(team, n, of_y, of_row, g_row, x_row, scale);
-        write_normalized_gradient<centred, per>(team, n, n, sums, of_y, of_row, factor, adds, to + row * n,
-                                                g_row, x_row, scale);
-      }
-      // A thread adds to elements of its own.
-      if (scales)
-        add_row(
-            team, row == begin, scales + part * n, [=](T a, T b) { return a * y(b); }, g_row, x_row);
-      if (biases)
-        add_row(
-            team, row == begin, biases + part * n, [](T a) { return a; }, g_row);
-    }
-  }
-
- private:
-  // A thread's elements of a row are one chunk: it reads each once, and keeps its shares.
-  template <class OneTeam>
-  constexpr void in_registers(const OneTeam& team, std::int64_t part, std::int64_t begin,
-                              std::int64_t end) const {
-    const std::int64_t n = length, first = std::int64_t{per} * team.thread(),
-                       step = std::int64_t{per} * team.threads();
-    const auto for_each_piece = [=](const auto& f) {
-      NAX_GPU_UNROLL
-      for (int k = 0; k < row_chain / per; ++k)
-        if (first + k * step < n) f(first + k * step, k * per);
-    };
-    T by[row_chain] = {}, of_scales[row_chain] = {}, of_biases[row_chain] = {};
-    for_each_piece([&](std::int64_t i, int e) { load_elements<per>(scale + i, by + e); });
-    for (std::int64_t row = begin; row < end; ++row) {
-      const T mean = centred ? means[row] : T(0), factor = inverse[row];
-      T a[row_chain] = {}, y[row_chain] = {};
-      for_each_piece([&](std::int64_t i, int e) {
-        load_elements<per>(g + row * n + i, a + e);
-        load_elements<per>(x + row * n + i, y + e);
-        NAX_GPU_UNROLL
-        for (int j = e; j < e + per; ++j) {
-          y[j] = (y[j] - mean) * factor;
-          of_scales[j] += a[j] * y[j];
-          of_biases[j] += a[j];
-          a[j] *= by[j];
-        }
-      });
-      if (!to) continue;
-      T some = T(0), products = T(0);
-      NAX_GPU_UNROLL
-      for (int j = 0; j < row_chain; ++j) some += a[j], products += a[j] * y[j];
-      const TwoSums sums =
-          team.combine(TwoSums{static_cast<double>(some), static_cast<double>(products)}, JoinTwoSums());
-      const T average = centred ? static_cast<T>(sums.first) / static_cast<T>(n) : T(0);
-      const T along = static_cast<T>(sums.second) / static_cast<T>(n);
-      for_each_piece([&](std::int64_t i, int e) {
-        const bool adds = sizeof(T) == 4 && adds_to;
-        T old[per] = {};
-        if (adds) load_elements<per>(static_cast<const T*>(to) + row * n + i, old);
-        NAX_GPU_UNROLL
-        for (int j = e; j < e + per; ++j) {
-          const T now = factor * (a[j] - average - y[j] * along);
-          a[j] = adds ? old[j - e] + now : now;
-        }
-        store_elements<per>(a + e, to + row * n + i);
-      });
-    }
-    for_each_piece([&](std::int64_t i, int e) {
-      if (scales) store_elements<per>(of_scales + e, scales + part * n + i);
-      if (biases) store_elements<per>(of_biases + e, biases + part * n + i);
-    });
-  }
-
-  template <class OneTeam, class Term, class... Rows>
-  constexpr void add_row(const OneTeam& team, bool first, T* sums, const Term& term,
-                         const Rows*... row) const {
-    if (first)
-      write_row<per>(team, length, sums, term, row...);
-    else
-      write_row<per>(
-          team, length, sums, [=](T sum, auto... a) { return sum + term(a...); }, const_cast<const T*>(sums),
-          row...);
-  }
-};
 
 // Of rows that are cut into parts: each row is a share of its own.
 template <class T, bool centred, int per>
@@ -178,6 +78,8 @@ void launch_norm_gradient_in(Device device, const loops::Rows& what, const RowOp
   T* const parameters[] = {r.to[1], centred ? r.to[2] : nullptr};
   const int wanted = (parameters[0] ? 1 : 0) + (parameters[1] ? 1 : 0);
   const RowCut cut = cut_of_rows(what.rows, n);
+  if (!wanted && NormGradientOfRow<T, centred, per>::takes(what.rows, n))
+    return launch_teams(device, what.rows, warp_of_rows, NormGradientOfRow<T, centred, per>{body});
   const int threads = n <= row_chain * warp_of_rows ? row_threads(n, per) : block_of_rows;
   // Enough teams to fill a GPU, of a few rows; chains of no more than 256 additions of T.
   constexpr std::int64_t blocks = 512, longest = 256, few = 8;

@@ -71,8 +71,18 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
     body.adds_to = true;
     launch(body, parts, threads);
-    for (double& a : of_x) a *= 2;
-    expect_near(to, of_x);
+    std::vector<double> twice = of_x;
+    for (double& a : twice) a *= 2;
+    expect_near(to, twice);
+    if (per == 4 && n > 256 && n <= 1024) {  // a warp a row
+      body.scales = body.biases = nullptr, body.run = 1;
+      body.adds_to = false;
+      launch(nax::cuda::NormGradientOfRow<float, true, per>{body}, rows, 32);
+      expect_near(to, of_x);
+      body.adds_to = true;
+      launch(nax::cuda::NormGradientOfRow<float, true, per>{body}, rows, 32);
+      expect_near(to, twice);
+    }
   }
 
   // A rule's rows, as a whole and in parts of 64 elements.
@@ -202,7 +212,8 @@ class RowKernels : public on_card::Kernels {
                       reinterpret_cast<char*>(to.data()));
     const Array<State> sums(static_cast<std::size_t>(lines * chunks));
     const auto run = [&](State* parts, bool joins) {
-      launch(nax::cuda::ScanRow<Items>{items, n, chunk, chunks, parts, joins}, lines * chunks, 256);
+      launch(nax::cuda::ScanRow<Items>{items, n, chunk, chunks, parts, joins},
+             lines * chunks, 256);
     };
     run(sums.data(), true);
     std::vector<State> ends = values(sums);
@@ -259,7 +270,7 @@ class RowKernels : public on_card::Kernels {
 };
 
 TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
-  for (const int n : {4, 96, 256, 600, 2048, 2052}) check_norm<4>(n);
+  for (const int n : {4, 96, 256, 260, 600, 1024, 2048, 2052}) check_norm<4>(n);
   for (const int n : {3, 31, 300, 2100}) check_norm<1>(n);
 }
 TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
