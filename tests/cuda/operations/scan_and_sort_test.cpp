@@ -38,8 +38,8 @@ TEST(ScanOnGpu, RowsOfManyLengths) {
   expect_same([&](auto put) { return signbit(cumsum(zeros_of_sign(put))); });
 }
 
-// Rows of whole pieces and others, from either end, in one chunk and in several.
-TEST(ScanOnGpu, SumsOfRowsOfOneType) {
+// Rows of whole pieces and others, and columns, from either end, in one chunk and in several.
+TEST(ScanOnGpu, SumsOfOneType) {
   const auto check = [&]<class T>(std::type_identity<T>, double tolerance) {
     for (const int n : {9, 12, 300, 8196, 20004, 20001})
       for (const int lines : {1, 2})
@@ -53,6 +53,23 @@ TEST(ScanOnGpu, SumsOfRowsOfOneType) {
               tolerance);
         }
   };
+  const auto check_columns = [&]<class T>(std::type_identity<T>, double tolerance) {
+    for (const int n : {1, 7, 128, 300})
+      for (const bool reverse : {false, true}) {
+        SCOPED_TRACE(n);
+        expect_same(
+            [&](auto put) {
+              const auto x = (waves(6 * n) * 3.f).template astype<T>().reshape({2, n, 3});
+              return lax::cumsum(put(eval(x)), {.axis = 1, .reverse = reverse});
+            },
+            tolerance);
+      }
+  };
+  check_columns(std::type_identity<float>(), 1e-4);
+  check_columns(std::type_identity<double>(), 1e-13);
+  check_columns(std::type_identity<nax::half>(), 2e-3);
+  check_columns(std::type_identity<bfloat16>(), 2e-2);
+  check_columns(std::type_identity<std::int64_t>(), 0);
   check(std::type_identity<float>(), 1e-4);
   check(std::type_identity<double>(), 1e-13);
   check(std::type_identity<nax::half>(), 2e-3);

@@ -7,7 +7,9 @@
 #include "nax/backend/cuda/elements.hpp"
 #include "nax/backend/cuda/launch.hpp"
 #include "nax/backend/cuda/line_order.hpp"
-#include "nax/backend/cuda/pieces.hpp"
+#include "nax/backend/cuda/linear_scan.hpp"
+#include "nax/backend/cuda/scan_columns.hpp"
+#include "nax/backend/cuda/scan_pieces.hpp"
 #include "nax/backend/cuda/scratch.hpp"
 #include "nax/backend/cuda/unroll.hpp"
 
@@ -17,18 +19,6 @@
 // in a line.
 NAX_BEGIN
 namespace cuda {
-
-template <class A, bool product>
-struct RunningTotal {
-  // Whole numbers wrap around; sums of floats may be long.
-  using State = std::conditional_t<std::is_integral_v<A>, std::uint64_t,
-                                   std::conditional_t<std::is_same_v<A, float> && !product, double, A>>;
-  static constexpr State join(State a, State b) { return product ? a * b : a + b; }
-  // The start of a scan, which changes no element: -0 adds nothing, not even a sign.
-  static constexpr State none() {
-    return product ? State(1) : std::is_floating_point_v<State> ? State(-0.) : State(0);
-  }
-};
 
 template <class A, bool product>
 struct RunningElements {
@@ -46,81 +36,6 @@ struct RunningElements {
   }
   constexpr void write(std::int64_t line, std::int64_t i, State x) const {
     store_as<A>(result, to + order.at(line, i) * to_bytes, static_cast<A>(x));
-  }
-};
-// Sums of rows of one type, which moves 16 bytes at a time where rows are whole pieces.
-template <class T>
-struct RunningRow {
-  static constexpr bool only_rows = true;
-  using A = wide_t<T>;
-  using Rule = RunningTotal<A, false>;
-  using State = typename Rule::State;
-  std::int64_t n;
-  const T* from;
-  T* to;
-  bool reverse, in_pieces;
-
-  RunningRow(const loops::Lines& lines, bool reversed, const char* x, char* y)
-      : n(lines.n), from(reinterpret_cast<const T*>(x)), to(reinterpret_cast<T*>(y)), reverse(reversed) {
-    const auto places = reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
-    const bool whole = n * static_cast<std::int64_t>(sizeof(T)) % piece_bytes == 0;
-    in_pieces = places % piece_bytes == 0 && (whole || (lines.count() == 1 && !reverse));
-  }
-  constexpr bool in_row() const { return true; }
-  // `per` elements of a line from `first` on, none behind the end.
-  template <int per>
-  constexpr void load(std::int64_t line, std::int64_t first, std::int64_t end, State (&x)[per]) const {
-    T y[per];
-    if (in_pieces && first + per <= end) {
-      using Of = Places<per>;
-      const T* const at = from + place(line, first, per);
-      NAX_GPU_UNROLL
-      for (int k = 0; k < per; k += Of::each) {
-        const auto piece = Piece<Of::bytes>::load(reinterpret_cast<const char*>(at + k));
-        NAX_GPU_UNROLL
-        for (int j = 0; j < Of::each; ++j) y[k + j] = piece.template get<T>(j);
-      }
-      NAX_GPU_UNROLL
-      for (int k = 0; k < per; ++k)
-        x[k] = static_cast<State>(static_cast<A>(reverse ? y[per - 1 - k] : y[k]));
-      return;
-    }
-    NAX_GPU_UNROLL
-    for (int k = 0; k < per; ++k)
-      x[k] = first + k < end ? static_cast<State>(static_cast<A>(from[place(line, first + k, 1)]))
-                             : Rule::none();
-  }
-  template <int per>
-  constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State (&x)[per]) const {
-    if (in_pieces && first + per <= end) {
-      using Of = Places<per>;
-      T* const at = to + place(line, first, per);
-      NAX_GPU_UNROLL
-      for (int k = 0; k < per; k += Of::each) {
-        Piece<Of::bytes> piece{};
-        NAX_GPU_UNROLL
-        for (int j = 0; j < Of::each; ++j) piece.set(j, stored(reverse ? x[per - 1 - k - j] : x[k + j]));
-        piece.store(reinterpret_cast<char*>(at + k));
-      }
-      return;
-    }
-    NAX_GPU_UNROLL
-    for (int k = 0; k < per; ++k)
-      if (first + k < end) to[place(line, first + k, 1)] = stored(x[k]);
-  }
-
- private:
-  template <int per>
-  struct Places {
-    static constexpr int bytes = per * static_cast<int>(sizeof(T)) < piece_bytes
-                                     ? per * static_cast<int>(sizeof(T))
-                                     : piece_bytes,
-                         each = bytes / static_cast<int>(sizeof(T));
-  };
-  static constexpr T stored(const State& x) { return static_cast<T>(static_cast<A>(x)); }
-  // Of the first in memory of `count` elements of a line.
-  constexpr std::int64_t place(std::int64_t line, std::int64_t first, int count) const {
-    return line * n + (reverse ? n - first - count : first);
   }
 };
 // The results of the chunks, scanned where they are.
@@ -168,7 +83,8 @@ struct ScanRow {
   using State = typename Items::State;
   static constexpr int per = 4;  // elements of a thread at a time
   Items items;
-  std::int64_t n, chunk, chunks;
+  std::int64_t n, chunk;
+  AnyDivisor chunks;
   State* parts;
   bool joins;
 
@@ -178,60 +94,35 @@ struct ScanRow {
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     constexpr State none = Items::Rule::none();
-    const std::int64_t line = i / chunks, c = i - line * chunks;
-    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n,
-                       step = team.threads() * per;
-    if constexpr (moves_pieces)  // whose sums commute
-      if (joins) {
-        State sum = none;
-        for (std::int64_t first = begin + team.thread() * per; first < end; first += step) {
-          State x[per];
-          load(line, first, end, x);
-          sum = Items::Rule::join(sum, x[per - 1]);
-        }
-        sum = team.combine(sum, Join());
-        if (team.thread() == 0) parts[line * chunks + c] = sum;
-        return;
-      }
-    State before = !joins && c > 0 ? parts[line * chunks + c - 1] : none;
+    std::int64_t line = i;
+    const std::int64_t c = chunks.split(line);
+    const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
+    const std::int64_t step = team.threads() * per;
+    State before = !joins && c > 0 ? parts[i - 1] : none;
     for (std::int64_t base = begin; base < end; base += step) {
       const std::int64_t first = base + team.thread() * per;
-      State x[per];
+      State x[per], all = none;
       load(line, first, end, x);
-      State all = none;
       const State others = Items::Rule::join(before, team.scan(x[per - 1], Join(), none, all));
       before = Items::Rule::join(before, all);
       if (!joins) store(line, first, end, others, x);
     }
-    if (joins && team.thread() == 0) parts[line * chunks + c] = before;
+    if (joins && team.thread() == 0) parts[i] = before;
   }
 
  private:
-  static constexpr bool moves_pieces = requires { Items::only_rows; };
   // A thread's elements, each joined with those before it.
   constexpr void load(std::int64_t line, std::int64_t first, std::int64_t end, State (&x)[per]) const {
-    if constexpr (moves_pieces) {
-      items.template load<per>(line, first, end, x);
-      NAX_GPU_UNROLL
-      for (int k = 1; k < per; ++k) x[k] = Items::Rule::join(x[k - 1], x[k]);
-    } else {
-      State sum = Items::Rule::none();
-      for (int k = 0; k < per; ++k) {
-        if (first + k < end) sum = Items::Rule::join(sum, items.read(line, first + k));
-        x[k] = sum;
-      }
+    State sum = Items::Rule::none();
+    for (int k = 0; k < per; ++k) {
+      if (first + k < end) sum = Items::Rule::join(sum, items.read(line, first + k));
+      x[k] = sum;
     }
   }
   constexpr void store(std::int64_t line, std::int64_t first, std::int64_t end, const State& before,
-                       State (&x)[per]) const {
-    if constexpr (moves_pieces) {
-      NAX_GPU_UNROLL
-      for (int k = 0; k < per; ++k) x[k] = Items::Rule::join(before, x[k]);
-      items.template store<per>(line, first, end, x);
-    } else {
-      for (int k = 0; k < per; ++k)
-        if (first + k < end) items.write(line, first + k, Items::Rule::join(before, x[k]));
-    }
+                       const State (&x)[per]) const {
+    for (int k = 0; k < per; ++k)
+      if (first + k < end) items.write(line, first + k, Items::Rule::join(before, x[k]));
   }
 };
 
@@ -249,10 +140,12 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   const std::int64_t chunk = one_pass ? n : in_row ? row_chunk : scan_chunk;
   const std::int64_t chunks = (n + chunk - 1) / chunk;
   const auto run = [&](State* parts, bool joins) {
-    if (in_row)
+    if constexpr (only_rows)
+      launch_scan_of_pieces(device, items, lines, n, chunk, parts, joins);
+    else if (in_row)
       launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
-                   ScanRow<Items>{items, n, chunk, chunks, parts, joins});
-    else if constexpr (!only_rows)
+                   ScanRow<Items>{items, n, chunk, AnyDivisor(chunks), parts, joins});
+    else
       launch(device, lines * chunks,
              ScanChunk<Items>{items, AnyDivisor(lines), n, chunk, chunks, parts, joins});
   };
@@ -264,12 +157,44 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
   run(ends, false);
 }
 
+template <class T>
+void launch_sums_of_columns(Device device, const loops::Lines& lines, bool reverse, const char* from,
+                            char* to) {
+  using State = typename ScanColumns<T>::State;
+  const std::int64_t count = lines.count(), n = lines.n;
+  if (count * n == 0) return;
+  const std::int64_t chunk = count >= enough_scans || n <= 2 * scan_chunk ? n : scan_chunk,
+                     chunks = (n + chunk - 1) / chunk;
+  ScanColumns<T> body{reinterpret_cast<const T*>(from),
+                      reinterpret_cast<T*>(to),
+                      AnyDivisor(count),
+                      AnyDivisor(lines.inner),
+                      n,
+                      chunk,
+                      chunks,
+                      nullptr,
+                      reverse,
+                      false};
+  if (chunks == 1) return launch(device, count, body);
+  const Scratch parts(device, static_cast<std::size_t>(count * chunks) * sizeof(State));
+  body.parts = reinterpret_cast<State*>(parts.data());
+  body.joins = true;
+  launch(device, count * chunks, body);
+  launch_scan_of(device, RunningParts<typename ScanColumns<T>::Rule>{chunks, body.parts}, count, chunks);
+  body.joins = false;
+  launch(device, count * chunks, body);
+}
+
 // Returns false, and does nothing, where no kernel does this.
-inline bool launch_sums_of_rows(Device device, const loops::Lines& lines, bool reverse, DType dtype,
-                                const char* from, char* to) {
-  if (lines.inner != 1 || lines.n <= 8) return false;
+inline bool launch_sums_of_one_type(Device device, const loops::Lines& lines, bool reverse, DType dtype,
+                                    const char* from, char* to) {
   const auto run = [&]<class T>(std::type_identity<T>) {
-    launch_scan_of(device, RunningRow<T>(lines, reverse, from, to), lines.count(), lines.n);
+    if (lines.inner != 1)
+      launch_sums_of_columns<T>(device, lines, reverse, from, to);
+    else if (lines.n > 8)
+      launch_scan_of(device, RunningRow<T>(lines, reverse, from, to), lines.count(), lines.n);
+    else
+      return false;
     return true;
   };
   if (dtype == DType::float32) return run(std::type_identity<float>());
@@ -288,7 +213,7 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
     parts.inner *= 2;
     return launch_scan(device, product, parts, reverse, part_type(from_type), from, part_type(to_type), to);
   }
-  if (!product && from_type == to_type && launch_sums_of_rows(device, lines, reverse, to_type, from, to))
+  if (!product && from_type == to_type && launch_sums_of_one_type(device, lines, reverse, to_type, from, to))
     return;
   with_factors(to_type, [&]<class A>(std::type_identity<A>) {
     if constexpr (!is_complex_v<A>) check_real(from_type);
@@ -302,38 +227,6 @@ inline void launch_scan(Device device, bool product, const loops::Lines& lines, 
       run(std::true_type());
     else
       run(std::false_type());
-  });
-}
-
-// r[i] = a[i] r[i - 1] + b[i], one thread a line: in chunks, products of the factors could overflow where the
-// recurrence does not.
-template <class A>
-struct LinearScan {
-  LineOrder order;
-  DType dtype;
-  const char *factor, *term;
-  char* to;
-  std::int64_t bytes;
-
-  constexpr void operator()(std::int64_t line) const {
-    A r = A(0);
-    for (std::int64_t i = 0; i < order.n; ++i) {
-      const std::int64_t at = order.at(line, i) * bytes;
-      const A b = load_as<A>(dtype, term + at);
-      r = i == 0 ? b : load_as<A>(dtype, factor + at) * r + b;
-      store_as<A>(dtype, to + at, r);
-      r = load_as<A>(dtype, to + at);  // rounded to the type of the result, as the next step reads it
-    }
-  }
-};
-
-inline void launch_linear_scan(Device device, const loops::Lines& lines, bool reverse, DType dtype,
-                               const char* factor, const char* term, char* to) {
-  with_factors(dtype, [&]<class A>(std::type_identity<A>) {
-    if (lines.n > 0)
-      launch(device, lines.count(),
-             LinearScan<A>{order_of(lines, reverse), dtype, factor, term, to,
-                           static_cast<std::int64_t>(dtype_size(dtype))});
   });
 }
 

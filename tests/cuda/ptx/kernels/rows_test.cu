@@ -195,13 +195,13 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
-  // Running sums of two lines, in chunks of 1024.
+  // Running sums of two lines, in chunks of 4096.
   template <class T>
   void check_scan(int n, bool reverse) {
     SCOPED_TRACE(n);
     using Items = nax::cuda::RunningRow<T>;
     using State = typename Items::State;
-    constexpr int lines = 2, chunk = 1024;
+    constexpr int lines = 2, chunk = 4096;
     const int chunks = (n + chunk - 1) / chunk;
     std::vector<T> x;
     for (const float a : numbers(lines * n, 0)) x.push_back(static_cast<T>(a));
@@ -212,8 +212,11 @@ class RowKernels : public on_card::Kernels {
                       reinterpret_cast<char*>(to.data()));
     const Array<State> sums(static_cast<std::size_t>(lines * chunks));
     const auto run = [&](State* parts, bool joins) {
-      launch(nax::cuda::ScanRow<Items>{items, n, chunk, chunks, parts, joins},
-             lines * chunks, 256);
+      const nax::cuda::PiecesOfRows<Items> chunks_of{items, n, chunk, nax::cuda::AnyDivisor(chunks), parts};
+      if (joins)
+        launch(nax::cuda::SumsOfPieces<Items>{chunks_of}, lines * chunks, 256);
+      else
+        launch(nax::cuda::ScanPieces<Items>{chunks_of}, lines * chunks, 256);
     };
     run(sums.data(), true);
     std::vector<State> ends = values(sums);
@@ -232,6 +235,52 @@ class RowKernels : public on_card::Kernels {
             << at;
       }
     }
+  }
+  // Running sums of columns of (2, n, 37), in chunks of 20, with the bits of a loop over each.
+  template <class T>
+  void check_columns(int n, bool reverse) {
+    SCOPED_TRACE(n);
+    using Columns = nax::cuda::ScanColumns<T>;
+    using State = typename Columns::State;
+    constexpr int inner = 37, lines = 2 * inner, chunk = 20;
+    const int chunks = (n + chunk - 1) / chunk;
+    std::vector<T> x, y(static_cast<std::size_t>(lines * n));
+    for (const float a : numbers(lines * n, 0)) x.push_back(static_cast<T>(a));
+    std::vector<State> ends(static_cast<std::size_t>(lines * chunks));
+    for (int line = 0; line < lines; ++line) {
+      State before = 0;
+      for (int c = 0; c < chunks; ++c) {
+        State sum = 0, running = before;
+        for (int i = c * chunk; i < n && i < (c + 1) * chunk; ++i) {
+          const auto at =
+              static_cast<std::size_t>((line / inner * n + (reverse ? n - 1 - i : i)) * inner + line % inner);
+          const State now = static_cast<State>(static_cast<nax::cuda::wide_t<T>>(x[at]));
+          sum += now, running += now;
+          y[at] = static_cast<T>(static_cast<nax::cuda::wide_t<T>>(running));
+        }
+        ends[static_cast<std::size_t>(line * chunks + c)] = before += sum;
+      }
+    }
+    const Array<T> on_x(x, stream), to(x.size());
+    const Array<State> parts(ends.size()), on_ends(ends, stream);
+    Columns body{on_x.data(),
+                 to.data(),
+                 nax::cuda::AnyDivisor(lines),
+                 nax::cuda::AnyDivisor(inner),
+                 n,
+                 chunk,
+                 chunks,
+                 parts.data(),
+                 reverse,
+                 true};
+    nax::cuda::run<<<2, 256, 0, stream>>>(body, lines * chunks);
+    std::vector<State> sums = values(parts);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (i % static_cast<std::size_t>(chunks) > 0) sums[i] += sums[i - 1];
+    EXPECT_EQ(sums, ends);
+    body.parts = on_ends.data(), body.joins = false;
+    nax::cuda::run<<<2, 256, 0, stream>>>(body, lines * chunks);
+    EXPECT_EQ(values(to), y);
   }
   // Draws of one key, bit for bit.
   template <class T, class Function>
@@ -291,9 +340,11 @@ TEST_F(RowKernels, InRegistersHaveTheBitsOfThoseThatAreReadAgain) {
 }
 TEST_F(RowKernels, RunningSumsAreThePlainLoops) {
   for (const bool reverse : {false, true}) {
-    for (const int n : {12, 1400, 1403}) check_scan<float>(n, reverse);
-    check_scan<double>(1100, reverse);
-    check_scan<nax::half>(1032, reverse);
+    for (const int n : {12, 1400, 1403, 5120, 10000, 9999}) check_scan<float>(n, reverse);
+    check_scan<double>(4196, reverse);
+    check_scan<nax::half>(4104, reverse);
+    for (const int n : {1, 7, 8, 50}) check_columns<float>(n, reverse);
+    check_columns<std::int64_t>(50, reverse);
   }
 }
 TEST_F(RowKernels, DrawsAreTheHosts) {
