@@ -83,8 +83,7 @@ struct ScanRow {
   using State = typename Items::State;
   static constexpr int per = 4;  // elements of a thread at a time
   Items items;
-  std::int64_t n, chunk;
-  AnyDivisor chunks;
+  std::int64_t n, chunk, chunks;
   State* parts;
   bool joins;
 
@@ -94,11 +93,10 @@ struct ScanRow {
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     constexpr State none = Items::Rule::none();
-    std::int64_t line = i;
-    const std::int64_t c = chunks.split(line);
+    const std::int64_t line = i / chunks, c = i - line * chunks;
     const std::int64_t begin = c * chunk, end = begin + chunk < n ? begin + chunk : n;
     const std::int64_t step = team.threads() * per;
-    State before = !joins && c > 0 ? parts[i - 1] : none;
+    State before = !joins && c > 0 ? parts[line * chunks + c - 1] : none;
     for (std::int64_t base = begin; base < end; base += step) {
       const std::int64_t first = base + team.thread() * per;
       State x[per], all = none;
@@ -107,7 +105,7 @@ struct ScanRow {
       before = Items::Rule::join(before, all);
       if (!joins) store(line, first, end, others, x);
     }
-    if (joins && team.thread() == 0) parts[i] = before;
+    if (joins && team.thread() == 0) parts[line * chunks + c] = before;
   }
 
  private:
@@ -144,7 +142,7 @@ void launch_scan_of(Device device, const Items& items, std::int64_t lines, std::
       launch_scan_of_pieces(device, items, lines, n, chunk, parts, joins);
     else if (in_row)
       launch_teams(device, lines * chunks, n <= 256 ? 32 : 256,
-                   ScanRow<Items>{items, n, chunk, AnyDivisor(chunks), parts, joins});
+                   ScanRow<Items>{items, n, chunk, chunks, parts, joins});
     else
       launch(device, lines * chunks,
              ScanChunk<Items>{items, AnyDivisor(lines), n, chunk, chunks, parts, joins});
