@@ -7,7 +7,8 @@
 #include "table/checks.hpp"
 
 // jit, recorded and replayed with other numbers: a function and its gradient equal direct calls. On the CPU,
-// functions that cannot be recorded are called directly, and sums may be added in another order.
+// functions that cannot be recorded are called directly, and sums may be added in another order. On a card
+// recordings factor matrices by other functions of its libraries.
 namespace table {
 namespace {
 
@@ -24,6 +25,12 @@ const std::set<std::string> recorded = {
     "rfftn",         "irfftn", "max_pool", "min_pool", "avg_pool", "conv_general_dilated",
     "conv_transpose"};
 
+// Are results of jit those of direct calls to the bit?
+bool replays_exactly() {
+  return platform::is_cuda() &&
+         !nax::detail::accelerator_of(nax::devices("cuda")[0]).graphs().wants_plain_call();  // emulated
+}
+
 void check_replays(const Row& row, const char* what, const Vectors& f, const Operands& x,
                    const Operands& other) {
   const bool reads = reading.contains(row.name);
@@ -31,7 +38,7 @@ void check_replays(const Row& row, const char* what, const Vectors& f, const Ope
   const auto fast = nax::jit([&](const Operands& at) { return ++calls, f(at); });
   try {
     for (const Operands& at : {x, other, x})
-      expect_close(what, fast(at), f(at), platform::is_cuda() ? 0 : kExact);
+      expect_close(what, fast(at), f(at), replays_exactly() ? 0 : kExact);
     if (!platform::is_cuda() && recorded.contains(row.name.substr(0, row.name.find('.')))) {
       EXPECT_EQ(calls, 1) << what << " has a step that is not recorded";
     }
