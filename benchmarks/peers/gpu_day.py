@@ -211,6 +211,20 @@ def kernels(limit):
     return result(*bad, peak=peak, rows=rows, torch=peer_says or "measured")
 
 
+def gpt(limit):
+    """Training steps of a GPT, and PyTorch's; losses fall."""
+    small = ["1", "1"] if options.emulated else []
+    status, output = run([program("gpu_gpt"), *small], limit / 3)
+    rows = lines_of(output)
+    if any(row["losses"][1] >= row["losses"][0] for row in rows):
+        status = status or 1
+    peer_status, peer_output = run([sys.executable, os.path.join(PEERS, "gpu_day_gpt.py"), *small], 2 * limit / 3)
+    theirs = {row["step"]: row["seconds"] for row in lines_of(peer_output)}
+    for row in rows:
+        row["torch_seconds"] = theirs.get(row["step"])
+    return result(status, output, rows=rows, torch="measured" if peer_status == 0 else peer_output.splitlines()[-3:])
+
+
 def training(limit):
     """Steps of a perceptron: the CPU, a card called in four ways, four devices of one card, and JAX."""
     small = ["--images", "512", "--epochs", "2", "--hidden", "32,32"] if options.emulated else []
@@ -289,6 +303,7 @@ STEPS = [
     ("memcheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("memcheck")),
     ("racecheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("racecheck")),
     ("kernels beside PyTorch", 240, ["gpu_bandwidth"], kernels),
+    ("GPT beside PyTorch", 240, ["gpu_gpt"], gpt),
     ("training", 240, ["device_training"], training),
     ("MNIST", 180, ["mnist_mlp", "mnist_cnn", "gpt"], mnist),
     ("ncu", 180, ["gpu_bandwidth"], profile),

@@ -17,6 +17,7 @@ PROGRAMS = {
     "gpu_hazards": ("gpu_hazards_cuda", "gpu_hazards_emulated"),
     "gpu_device_test": ("gpu_device_test", "cuda_device_test"),
     "gpu_bandwidth": ("gpu_bandwidth_cuda", "gpu_bandwidth_emulated"),
+    "gpu_gpt": ("gpu_gpt_cuda", "gpu_gpt_emulated"),
     "device_training": ("device_training_cuda", "device_training_emulated"),
     "mnist_mlp": ("mnist_mlp", "mnist_mlp_emulated"),
     "gpu_operations_test": ("gpu_operations_test", "cuda_operations_test"),

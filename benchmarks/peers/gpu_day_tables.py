@@ -52,6 +52,10 @@ def page(results):
     kernels = steps.get("kernels beside PyTorch", {})
     if kernels.get("rows"):
         text += "\n" + of_kernels(kernels)
+    if steps.get("GPT beside PyTorch", {}).get("rows"):
+        text += "\n" + table(["step of a GPT with Adam", "nax, ms", "PyTorch, ms", "nax / PyTorch"],
+                             [[r["step"], number(r["seconds"] * 1e3), number(r["torch_seconds"] and r["torch_seconds"] * 1e3),
+                               number(r["torch_seconds"] and r["seconds"] / r["torch_seconds"])] for r in steps["GPT beside PyTorch"]["rows"]])
     if steps.get("training", {}).get("rows"):
         text += "\n" + table(["784-512-512-10, batches of 128", "step, ms", "images/s", "loss"],
                              [[r["case"], number(r.get("step") and r["step"] * 1e3), number(r.get("images_per_second")), number(r.get("loss"))]
