@@ -7,6 +7,17 @@
 NAX_BEGIN
 namespace cuda {
 
+// LogitMax in one instruction. (In AttendFloat it would cost registers that there are not.)
+struct HalfLogitMax {
+  static constexpr float join(float a, float b) {
+#if defined(__CUDA_ARCH__)
+    return fmaxf(a, b);
+#else
+    return LogitMax::join(a, b);
+#endif
+  }
+};
+
 // Rows of up to `width` elements, a multiple of 64.
 template <class T, int width>
 struct AttendHalf : HalfTiles<T, width> {
@@ -50,7 +61,7 @@ struct AttendHalf : HalfTiles<T, width> {
       load(pairs + (pair - now), j + keys);  // where nobody reads any more: all have passed the barrier
       Base::template multiply_rows<&State::logits, keys, State>(block, states, queries, pairs + now);
       block.each(states, [&](int thread, State& s) { mask(thread, s, p, j); });
-      block.template combine<4, &State::now>(states, LogitMax());
+      block.template combine<4, &State::now>(states, HalfLogitMax());
       block.each(states, [&](int, State& s) { weigh(s); });
       Base::template add_products<&State::sums_of_values, &State::logits, keys, State>(
           block, states, pairs + now + keys * stride);
@@ -70,7 +81,7 @@ struct AttendHalf : HalfTiles<T, width> {
     NAX_GPU_UNROLL
     for (int n = 0; n < keys / 8; ++n) {
       NAX_GPU_UNROLL
-      for (int r = 0; r < 4; ++r) s.now[r / 2] = LogitMax::join(s.now[r / 2], s.logits[n][r]);
+      for (int r = 0; r < 4; ++r) s.now[r / 2] = HalfLogitMax::join(s.now[r / 2], s.logits[n][r]);
     }
   }
 

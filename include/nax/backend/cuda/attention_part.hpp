@@ -22,13 +22,7 @@ inline constexpr float least_logit = -0.7f * std::numeric_limits<float>::max();
 inline constexpr std::int64_t most_places = (std::int64_t{1} << 30) - 1;
 
 struct LogitMax {
-  static constexpr float join(float a, float b) {
-#if defined(__CUDA_ARCH__)
-    return fmaxf(a, b);  // one instruction
-#else
-    return a > b ? a : b;
-#endif
-  }
+  static constexpr float join(float a, float b) { return a > b ? a : b; }
 };
 struct LogitSum {
   static constexpr float join(float a, float b) { return a + b; }
