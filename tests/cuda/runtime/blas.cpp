@@ -256,7 +256,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void* beta, const void* added,
                               cublasLtMatrixLayout_t added_layout, void* c, cublasLtMatrixLayout_t c_layout,
-                              const cublasLtMatmulAlgo_t*, void* workspace, size_t bytes, cudaStream_t stream) {
+                              const cublasLtMatmulAlgo_t*, void* workspace, size_t bytes,
+                              cudaStream_t stream) {
   const Product p = as<Product>(product);
   const Layout la = as<Layout>(a_layout), lb = as<Layout>(b_layout), lc = as<Layout>(c_layout);
   if (!is_valid(p, lc) || as<Layout>(added_layout) != lc) return CUBLAS_STATUS_INVALID_VALUE;

@@ -58,7 +58,7 @@ struct AttendHalf : HalfTiles<T, width> {
     int now = 0;
     for (int j = p.begin; j < p.end; j += keys) {
       block.wait_for_copies();
-      load(pairs + (pair - now), j + keys);  // where nobody reads any more: all have passed the barrier
+      load(pairs + (pair - now), j + keys);  // where no thread reads any more: all have passed the barrier
       Base::template multiply_rows<&State::logits, keys, State>(block, states, queries, pairs + now);
       block.each(states, [&](int thread, State& s) { mask(thread, s, p, j); });
       block.template combine<4, &State::now>(states, HalfLogitMax());

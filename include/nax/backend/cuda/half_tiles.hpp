@@ -82,7 +82,8 @@ struct HalfTiles : AttentionBody<T, 128> {
     Base::template load_tile<count, width>(thread, x, step, first, end, put);
   }
 
-  // The same, there behind Block::wait_for_copies: a tile is loaded while another is computed with.
+  // Loads rows as load_tile does, there behind Block::wait_for_copies: a tile is loaded while another is
+  // computed with.
   template <int count>
   constexpr void load_tile_later(int thread, std::uint16_t* tile, const T* x, std::int64_t step, int first,
                                  int end) const {

@@ -47,7 +47,7 @@ struct WrapIndex {
   }
 };
 
-// The same for runs of indices, a team each, which also say whether one was dropped.
+// Wraps runs of indices, a team each, and says whether one was dropped.
 struct Either {
   static constexpr std::int32_t join(std::int32_t a, std::int32_t b) { return a | b; }
 };
@@ -73,7 +73,7 @@ inline void launch_wrap_indices(Device device, const Loop<2>& loop, DType from, 
     launch(device, part.size, WrapIndex<std::int64_t>{part, from, extent, mode});
   });
 }
-// The same, out of range being dropped; true where an index was. The host waits for the answer.
+// Wraps indices and drops those out of range; true where one was. The host waits for the answer.
 inline bool launch_drop_indices(Device device, const Loop<2>& loop, DType from, std::int64_t extent) {
   constexpr int threads = 256;                                    // of a team
   constexpr std::int64_t most_parts = 1024, least = 2 * threads;  // indices of a part

@@ -91,7 +91,7 @@ struct ScatterSorted {
     const std::int64_t s = axes.locate(i, at), n = axes.standing.size;
     const Key* const keys = reinterpret_cast<const Key*>(at[2]);
     const std::int32_t* const places = sorted.places + (keys - sorted.keys);
-    // What does not wait for one another is loaded at once.
+    // Loads that do not wait for one another begin together.
     const Key key = keys[s], before = s > 0 ? keys[s - 1] : none, after = s + 1 < n ? keys[s + 1] : none;
     std::int32_t place = places[s];
     if (key == none || (Write::adds ? before : after) == key) return;
