@@ -11,8 +11,8 @@
 // The memory of one device, cached: the driver is asked only for what no freed block of the size serves.
 //
 // Sizes are rounded up to eight steps an octave and to multiples of 256 (cuBLASLt refuses workspaces that lie
-// otherwise), and a freed block waits in the list of its size. Blocks of up to 256 KiB are cut from slabs, which
-// are kept; larger ones go back to the driver when memory runs out.
+// otherwise), and a freed block waits in the list of its size. Blocks of up to 256 KiB are cut from slabs,
+// which are kept; larger ones go back to the driver when memory runs out.
 //
 // Freeing never waits, so a block may still be in use by kernels that have been launched: it remembers the
 // streams that used it. Its next user on one of them comes after those kernels anyway; on another stream it
