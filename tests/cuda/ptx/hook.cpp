@@ -115,9 +115,13 @@ Extent Arrays::find(const char* at, std::size_t bytes, std::uint64_t moment, int
   if (near == lives_.begin() || std::prev(near)->first < block.begin)
     return {nullptr, nullptr, "it is in a pool's block before its first array"};
   --near;
-  for (const Life& life : near->second)
-    if (life.begin < moment && moment < life.end && at + bytes <= near->first + life.bytes)
-      return {near->first, near->first + life.bytes, ""};
+  // Memory that a pool has given back and got again may have had arrays that began elsewhere.
+  for (auto of = near;; --of) {
+    for (const Life& life : of->second)
+      if (life.begin < moment && moment < life.end && at + bytes <= of->first + life.bytes)
+        return {of->first, of->first + life.bytes, ""};
+    if (of == first) break;
+  }
   const Life& last = near->second.back();
   return {nullptr, nullptr,
           describe(last.end < moment ? "array, which was gone at the launch," : "array", near->first,
