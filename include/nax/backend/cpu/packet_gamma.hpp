@@ -87,7 +87,8 @@ D digamma_of_positive(D x) {
   const D distant = log(y) - D(0.5) * inverse - z * polynomial(z, series) - select(little, steps, D(0));
   const D u = (x - D(rules::math::digamma_root)) - D(rules::math::digamma_root_rest);
   const auto is_near = abs(u) < D(0.45);
-  return select(is_near, u * polynomial(u, rules::math::DigammaNear::at), distant);
+  constexpr rules::math::DigammaNear nearby;
+  return select(is_near, u * polynomial(u, nearby.at), distant);
 }
 
 }  // namespace detail
