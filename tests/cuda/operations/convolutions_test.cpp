@@ -195,7 +195,7 @@ TEST(ConvolutionsOnGpu, IndicesOf32BitsOnlyWhereAllFit) {
   expect_wide([](auto& g) { g.stride[0] = std::int64_t{1} << 40; });
 }
 
-// Those of 64 bits, which no array here needs, give the same patches and sums.
+// Indices of 64 bits, which no array here needs, give the same patches and sums.
 TEST(ConvolutionsOnGpu, IndicesOf64Bits) {
   loops::ConvGeometry g;
   g.n = 2, g.c = 6, g.groups = 2, g.in[1] = 5, g.in[2] = 4, g.kernel[1] = 3, g.kernel[2] = 2, g.out[1] = 3,
@@ -232,11 +232,11 @@ TEST(ConvolutionsOnGpu, IndicesOf64Bits) {
   const cuda::ConvLoop depthwise(g);
   narrow(loops::ConvPart::forward, from, w, to);
   cuda::launch(gpu(), rows * 6,
-               cuda::DirectForward<float, 1, std::int64_t>(depthwise, unit(from), unit(w), unit(wide_to)));
+               cuda::DirectForward<float, 1, std::int64_t>{{depthwise, unit(from), unit(w), unit(wide_to)}});
   expect_near(to, wide_to, 0);
   narrow(loops::ConvPart::input, to, w, sums);
   cuda::launch(gpu(), x.size(),
-               cuda::DirectInput<float, 1, std::int64_t>(depthwise, unit(to), unit(w), unit(wide_sums)));
+               cuda::DirectInput<float, 1, std::int64_t>{{depthwise, unit(to), unit(w), unit(wide_sums)}});
   expect_near(sums, wide_sums, 0);
   narrow(loops::ConvPart::weights, from, to, w);
   cuda::launch_teams(

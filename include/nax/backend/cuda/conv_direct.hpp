@@ -10,15 +10,19 @@
 NAX_BEGIN
 namespace cuda {
 
-// Depthwise convolutions, whose groups have one input and one output, take a piece of neighbouring channels
-// as one channel.
-template <class T, int per>
-struct DirectPiece {
+// A convolution's operands and its result. Depthwise ones, whose groups have one input and one output, take a
+// piece of neighbouring channels as one channel.
+template <class T, int per, class Index>
+struct DirectBody {
   using Unit = Piece<per* static_cast<int>(sizeof(T))>;
-  // sum += a b
-  static constexpr void add_product(T (&sum)[per], Unit a, Unit b) {
+  ConvLoopOf<Index> s;
+  const Unit *a, *b;
+  Unit* to;
+
+  // sum += x y
+  static constexpr void add_product(T (&sum)[per], Unit x, Unit y) {
     NAX_GPU_UNROLL
-    for (int j = 0; j < per; ++j) sum[j] += a.template get<T>(j) * b.template get<T>(j);
+    for (int j = 0; j < per; ++j) sum[j] += x.template get<T>(j) * y.template get<T>(j);
   }
   static constexpr Unit joined(const T (&sum)[per]) {
     Unit unit{};
@@ -30,49 +34,41 @@ struct DirectPiece {
 
 // One thread a piece of y.
 template <class T, int per, class Index>
-struct DirectForward : DirectPiece<T, per> {
-  using Unit = typename DirectPiece<T, per>::Unit;
-  ConvLoopOf<Index> s;
-  const Unit *x, *w;
-  Unit* y;
+struct DirectForward : DirectBody<T, per, Index> {
+  using Base = DirectBody<T, per, Index>;
+  using Base::s, typename Base::Unit;
 
-  constexpr DirectForward(const ConvLoopOf<Index>& loop, const Unit* from, const Unit* by, Unit* to)
-      : s(loop), x(from), w(by), y(to) {}
   constexpr void operator()(std::int64_t i) const {
     Index row = static_cast<Index>(i), p[3] = {};
     const Index o = s.by_o.split(row), channel = s.by_outputs.quotient(o) * s.inputs,
                 image = s.split(s.by_out, row, p);
     T sum[per] = {};
     s.for_each_read(p, [&](Index tap, Index at) {
-      const Unit* const from = x + ((image * s.places + at) * s.c + channel);
-      const Unit* const by = w + (tap * s.inputs * s.o + o);
+      const Unit* const from = this->a + ((image * s.places + at) * s.c + channel);
+      const Unit* const by = this->b + (tap * s.inputs * s.o + o);
       for (Index j = 0; j < (per > 1 ? 1 : s.inputs); ++j) this->add_product(sum, from[j], by[j * s.o]);
     });
-    y[i] = this->joined(sum);
+    this->to[i] = this->joined(sum);
   }
 };
 
 // One thread a piece of x.
 template <class T, int per, class Index>
-struct DirectInput : DirectPiece<T, per> {
-  using Unit = typename DirectPiece<T, per>::Unit;
-  ConvLoopOf<Index> s;
-  const Unit *g, *w;
-  Unit* x;
+struct DirectInput : DirectBody<T, per, Index> {
+  using Base = DirectBody<T, per, Index>;
+  using Base::s, typename Base::Unit;
 
-  constexpr DirectInput(const ConvLoopOf<Index>& loop, const Unit* from, const Unit* by, Unit* to)
-      : s(loop), g(from), w(by), x(to) {}
   constexpr void operator()(std::int64_t i) const {
     Index place = static_cast<Index>(i), v[3] = {};
     const Index channel = s.by_c.split(place), group = s.by_inputs.quotient(channel), o = group * s.outputs,
                 input = channel - group * s.inputs, image = s.split(s.by_in, place, v);
     T sum[per] = {};
     s.for_each_reader(v, [&](Index tap, Index at) {
-      const Unit* const from = g + ((image * s.image_rows + at) * s.o + o);
-      const Unit* const by = w + ((tap * s.inputs + input) * s.o + o);
+      const Unit* const from = this->a + ((image * s.image_rows + at) * s.o + o);
+      const Unit* const by = this->b + ((tap * s.inputs + input) * s.o + o);
       for (Index j = 0; j < (per > 1 ? 1 : s.outputs); ++j) this->add_product(sum, from[j], by[j]);
     });
-    x[i] = this->joined(sum);
+    this->to[i] = this->joined(sum);
   }
 };
 
@@ -120,14 +116,14 @@ void launch_direct_convolve(Device device, loops::ConvPart part, const loops::Co
                             const T* b, T* to, bool accumulate) {
   const auto launch_in = [&]<class Index, int per>(const ConvLoopOf<Index>& s,
                                                    std::integral_constant<int, per>) {
-    using Unit = typename DirectPiece<T, per>::Unit;
-    const Unit *left = reinterpret_cast<const Unit*>(a), *right = reinterpret_cast<const Unit*>(b);
+    using Body = DirectBody<T, per, Index>;
+    using Unit = typename Body::Unit;
+    const Body body{s, reinterpret_cast<const Unit*>(a), reinterpret_cast<const Unit*>(b),
+                    reinterpret_cast<Unit*>(to)};
     if (part == loops::ConvPart::forward)
-      launch(device, std::int64_t{s.rows()} * s.o,
-             DirectForward<T, per, Index>(s, left, right, reinterpret_cast<Unit*>(to)));
+      launch(device, std::int64_t{s.rows()} * s.o, DirectForward<T, per, Index>{body});
     else if (part == loops::ConvPart::input)
-      launch(device, std::int64_t{s.n} * s.places * s.c,
-             DirectInput<T, per, Index>(s, left, right, reinterpret_cast<Unit*>(to)));
+      launch(device, std::int64_t{s.n} * s.places * s.c, DirectInput<T, per, Index>{body});
     else
       launch_teams(device, std::int64_t{s.width} * s.o, row_threads(s.rows()),
                    DirectWeights<T, Index>{s, a, b, to, accumulate});
