@@ -59,14 +59,7 @@ struct BestPiece {
   static constexpr bool beats(A a, A b) { return (greatest ? a > b : a < b) || (a != a && b == b); }
   static constexpr A better(A a, A b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (std::is_same_v<A, float>) {  // one instruction, which the language has no name for
-      float best;
-      if constexpr (greatest)
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(best) : "f"(a), "f"(b));
-      else
-        asm("min.NaN.f32 %0, %1, %2;" : "=f"(best) : "f"(a), "f"(b));
-      return best;
-    }
+    if constexpr (std::is_same_v<A, float>) return extreme_or_nan<greatest>(a, b);
 #endif
     return beats(b, a) ? b : a;
   }

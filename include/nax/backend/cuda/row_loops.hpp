@@ -34,10 +34,7 @@ struct RowMax {
   template <class A>
   static constexpr A join(A a, A b) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (std::is_same_v<A, float>) {
-      asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
-      return a;
-    }
+    if constexpr (std::is_same_v<A, float>) return extreme_or_nan<true>(a, b);
 #endif
     return a > b || a != a ? a : b;  // NaN wins
   }

@@ -24,5 +24,18 @@ struct MatrixRegisters {
   const std::uint32_t *a, *b;
 };
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// The greater or the lesser number, NaN where one is: an instruction that the language has no name for.
+template <bool greatest>
+constexpr float extreme_or_nan(float a, float b) {
+  float best;
+  if constexpr (greatest)
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(best) : "f"(a), "f"(b));
+  else
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(best) : "f"(a), "f"(b));
+  return best;
+}
+#endif
+
 }  // namespace cuda
 NAX_END
