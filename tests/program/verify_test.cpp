@@ -1,8 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <nax/formula/recorder.hpp>
 #include <nax/nax.hpp>
 #include <nax/program/passes/verify.hpp>
+#include <nax/program/record/loop.hpp>
+#include <nax/program/replay/map_formula.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The verifier finds each kind of wrong program, and names what is wrong.
@@ -150,6 +155,104 @@ TEST(Verify, FindsMemoryThatIsSharedTooEarly) {
   expect_problem(content, "reads bytes 0 to 32 of slot 0, which it writes as slot 1 by another way", 128);
   content.steps[2].in_place = true;
   EXPECT_EQ(content.problem(128), "");
+}
+
+// Step 0 as a map that doubles its elements.
+void double_by_formula(Step& step) {
+  formula::Recorder recorder(DType::float64);
+  auto map = std::make_shared<program::MapFormula>();
+  const int x = recorder.input(0);
+  map->formula = recorder.finish({recorder.record(formula::Operation::add, {x, x})});
+  map->inputs = {{0}};
+  map->results = {1};
+  step.formula = map;
+  program::run_by_formula(step);
+}
+
+TEST(Verify, FindsWrongFormulas) {
+  Content right;
+  double_by_formula(right.steps[0]);
+  EXPECT_EQ(right.problem(), "");
+  const auto with = [&](const auto& change) {
+    Content content = right;
+    auto map = std::make_shared<program::MapFormula>(*content.steps[0].formula);
+    change(*map);
+    content.steps[0].formula = map;
+    return content;
+  };
+  const Content empty =
+      with([](program::MapFormula& map) { map.formula.results.clear(), map.results.clear(); });
+  expect_problem(empty, "after a pass: step 0 (copy) has a formula without results");
+  Step step = empty.steps[0];
+  EXPECT_THROW(program::run_by_formula(step), Error);
+  expect_problem(with([](program::MapFormula& map) { map.formula.results.push_back(0); }),
+                 "has a formula of other inputs or results than its own");
+  expect_problem(with([](program::MapFormula& map) { map.inputs = {{1}}; }),
+                 "has a formula of operands that it has not");
+  expect_problem(with([](program::MapFormula& map) {
+                   map.formula.results.assign(6, 1);
+                   map.reduced.assign(5, {1, loops::ReduceKind::sum});
+                 }),
+                 "has a formula with too many reductions");
+}
+
+TEST(Verify, FindsWorksThatReachBeyondTheirOperands) {
+  Content read;
+  double_by_formula(read.steps[0]);
+  read.steps[0].operands[0] = run(0, 0, 3);
+  expect_problem(read, "has a work that reads bytes 0 to 32 of operand 0, which has bytes 0 to 24");
+  Content flipped;
+  flipped.steps[0].operands[0] = view(0, 24, {4}, {-1});
+  double_by_formula(flipped.steps[0]);
+  EXPECT_EQ(flipped.problem(), "");
+  flipped.steps[0].operands[0] = run(0, 0, 4);
+  expect_problem(flipped, "has a work that reads bytes -24 to 8 of operand 0, which has bytes 0 to 32");
+}
+
+struct NoWork final : program::Work {
+  void run(void* const*) const override {}
+};
+// A body of four doubles to four doubles.
+std::shared_ptr<const program::Program> body() {
+  Content content;
+  content.steps[0].work = std::make_shared<const NoWork>();
+  program::Recorded recorded;
+  recorded.slots = content.slots;
+  recorded.steps = content.steps;
+  recorded.arguments = content.arguments;
+  content.outputs[0].slot = 1;
+  return std::make_shared<const program::Program>(std::move(recorded), content.outputs);
+}
+// Three turns of the body, each over its own four doubles of 12.
+Content loop(const auto& change) {
+  Content content;
+  auto work = std::make_shared<program::LoopWork>();
+  work->body = body();
+  work->turns = 3;
+  work->in = {{0, 0, 32}};
+  work->out = {{1, 0, 32}};
+  change(*work);
+  content.slots = {{96, Slot::Kind::argument}, {96}};
+  content.steps.clear();
+  content.add("scan", {run(0, 0, 12), written(run(1, 0, 12))}).work = work;
+  content.arguments[0].shape = content.outputs[0].layout.shape = dims({12});
+  return content;
+}
+
+TEST(Verify, FindsBodiesThatReachBeyondTheirOperands) {
+  EXPECT_EQ(loop([](program::LoopWork&) {}).problem(), "");
+  expect_problem(loop([](program::LoopWork& work) { work.turns = 4; }),
+                 "step 0 (scan) has a work that reads bytes 0 to 128 of operand 0, which has bytes 0 to 96");
+  expect_problem(loop([](program::LoopWork& work) { work.in[0].step = 40; }),
+                 "reads bytes 0 to 112 of operand 0");
+  expect_problem(loop([](program::LoopWork& work) { work.out[0].offset = 8; }),
+                 "writes bytes 8 to 104 of operand 1");
+  expect_problem(loop([](program::LoopWork& work) { work.out[0].operand = 0; }), "writes operand 0");
+  expect_problem(loop([](program::LoopWork& work) { work.out[0].operand = 2; }), "uses operand 2 of 2");
+  expect_problem(loop([](program::LoopWork& work) { work.in.clear(); }),
+                 "runs a body of other arguments or results");
+  expect_problem(loop([](program::LoopWork& work) { work.body = nullptr; }),
+                 "runs a body of other arguments or results");
 }
 
 }  // namespace verify_test

@@ -234,10 +234,6 @@ inline const formula::Plan* plan_of(const FusedType& type, const void* constants
 
 // Formulas run on the host, now or in a recorded program.
 inline bool is_on_card(Device device) { return on_accelerator(device) && !on_program(device); }
-// More inputs than a step of a program may have.
-inline bool is_too_wide(const FusedType& type) {
-  return static_cast<std::size_t>(2 * type.leaves + type.constants) > program::MapFormula::most_inputs;
-}
 // Whether all is of one type, or truth values, and lies on the host.
 inline bool serves_formulas(const FusedType& type, const PackedArray* leaves) {
   const KernelTable& table = *type.kernels;
@@ -271,7 +267,7 @@ inline FormulaInputs inputs_of(const FusedType& type, const PackedArray* leaves,
 
 NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
                                     const ArrayBase& g, Reverse& sweep) {
-  if (!serves_formulas(type, leaves) || is_on_card(g.device()) || is_too_wide(type)) return false;
+  if (!serves_formulas(type, leaves) || is_on_card(g.device())) return false;
   short inputs[max_leaves];
   find_inputs(type, leaves, inputs);
   unsigned wanted = 0;
@@ -297,7 +293,7 @@ NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* le
 
 NAX_ENGINE std::optional<ArrayBase> formula_tangent(const FusedType& type, const PackedArray* leaves,
                                                     const void* constants, const ArrayBase* const* tangents) {
-  if (!serves_formulas(type, leaves) || is_too_wide(type)) return std::nullopt;
+  if (!serves_formulas(type, leaves)) return std::nullopt;
   short inputs[max_leaves];
   find_inputs(type, leaves, inputs);
   unsigned moving = 0;

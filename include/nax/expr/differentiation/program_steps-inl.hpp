@@ -82,7 +82,7 @@ inline bool has_one_type(const KernelTable& table) {
     return false;
   for (int l = 0; l < table.leaves; ++l)
     if (table.stored[l] != table.result || table.lanes[l] != table.result) return false;
-  return static_cast<std::size_t>(2 * table.leaves + 1 + table.constants) <= program::MapFormula::most_inputs;
+  return true;
 }
 // Inputs that are the leaves, which are the step's first operands, and the expression's numbers.
 inline std::vector<program::MapFormula::Input> formula_inputs(const KernelTable& table,

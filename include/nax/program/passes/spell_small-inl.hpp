@@ -9,6 +9,7 @@
 #include "nax/program/passes/element_symbols-inl.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
+#include "nax/program/record/work_check.hpp"
 #include "nax/program/replay/formula_line.hpp"
 
 // Groups of steps that compute with few elements become one step, whose formula has an operand for each
@@ -34,6 +35,15 @@ class ElementsWork final : public Work {
         own.push_back(static_cast<char*>(at[i]) + begin * line_.strides()[i]);
       line_.run(own.data(), own.data() + inputs_, end - begin);
     });
+  }
+
+  void verify(WorkCheck& check) const override {
+    for (std::size_t i = 0; i < line_.strides().size(); ++i) {
+      const std::int64_t last = (lanes_ - 1) * line_.strides()[i], first = std::min<std::int64_t>(0, last);
+      const std::int64_t bytes = std::abs(last) + line_.size();
+      i < inputs_ ? check.reads(static_cast<int>(i), first, bytes)
+                  : check.writes(static_cast<int>(i), first, bytes);
+    }
   }
 
  private:

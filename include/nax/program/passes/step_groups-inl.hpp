@@ -54,7 +54,7 @@ class StepGroups {
   // the chain. A few additions and products join any loop that is not much heavier than it may be.
   static constexpr std::size_t most_weight = 63, most_weight_of_short = 1024, most_weight_of_small = 8;
   static constexpr std::int64_t short_loop = 64, short_line = 512;
-  static constexpr std::size_t most_operands = 20, most_summed = 12;
+  static constexpr std::size_t most_operands = 20, most_written = 16, most_summed = 12;
   // Bounds of the work for one step, which only long programs meet: how many neighbours are tried, how far
   // apart groups may lie that are joined, how many groups are looked at between them.
   static constexpr std::size_t most_neighbours = 8, least_long = 16;
@@ -270,7 +270,7 @@ class StepGroups {
     if (joined.reduced > 0 && !joined.is_flat && written > 1 &&
         (!joined.only_sums || std::max(read, written) > most_summed))
       return false;
-    return written <= MapFormula::most_results && written + read <= most_operands;
+    return written <= most_written && written + read <= most_operands;
   }
   // ---- the joined steps
 

@@ -5,6 +5,8 @@
 
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/verify.hpp"
+#include "nax/program/record/work_check.hpp"
+#include "nax/program/replay/map_formula.hpp"
 #include "nax/program/replay/program.hpp"
 
 NAX_BEGIN
@@ -17,60 +19,6 @@ NAX_ENGINE bool verifies_programs() {
   }();
   return on;
 }
-
-// The bytes that an operand touches: runs of `run` bytes, at `first` and so many strides from there.
-class Region {
- public:
-  // A reduction over an axis without elements still writes its results.
-  Region(std::int64_t offset, const Dims& shape, const Dims& strides, DType dtype, bool written = false)
-      : first_(offset), run_(static_cast<std::int64_t>(dtype_size(dtype))) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // strides in bytes, and extents
-    const std::int64_t size = run_;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == 0 && !(written && strides[axis] == 0)) run_ = 0;
-      if (shape[axis] <= 1 || strides[axis] == 0) continue;
-      const std::int64_t stride = strides[axis] * size;
-      if (stride < 0) first_ += stride * (shape[axis] - 1);
-      axes.push_back({std::abs(stride), shape[axis]});
-    }
-    if (run_ == 0) return;
-    std::sort(axes.begin(), axes.end());
-    for (const auto& [stride, extent] : axes) {
-      if (outer_.empty() && stride <= run_)
-        run_ += (extent - 1) * stride;
-      else
-        outer_.push_back({stride, extent});
-    }
-    end_ = first_ + run_;
-    for (const auto& [stride, extent] : outer_) end_ += stride * (extent - 1);
-  }
-  bool empty() const { return run_ == 0; }
-  std::int64_t begin() const { return first_; }
-  std::int64_t end() const { return end_; }
-
-  // f(begin, end) for each run, until it gives false; whether it never did.
-  template <class F>
-  bool for_each_run(const F& f) const {
-    if (empty()) return true;
-    std::vector<std::int64_t> at(outer_.size(), 0);
-    std::int64_t begin = first_;
-    for (;;) {
-      if (!f(begin, begin + run_)) return false;
-      std::size_t axis = 0;
-      for (; axis < at.size(); ++axis) {
-        begin += outer_[axis].first;
-        if (++at[axis] < outer_[axis].second) break;
-        begin -= outer_[axis].first * outer_[axis].second;
-        at[axis] = 0;
-      }
-      if (axis == at.size()) return true;
-    }
-  }
-
- private:
-  std::int64_t first_, run_, end_ = 0;
-  std::vector<std::pair<std::int64_t, std::int64_t>> outer_;
-};
 
 class Verifier {
  public:
@@ -86,6 +34,7 @@ class Verifier {
       for (const Operand& x : steps[step_].operands)
         if (x.place.slot >= 0 && !x.written) check_read("reads", x.place.slot, region_of(x));
       check_overlaps(steps[step_]);
+      check_work(steps[step_]);
       for (const Operand& x : steps[step_].operands)
         if (x.written) write(x);
     }
@@ -108,9 +57,6 @@ class Verifier {
   static constexpr std::size_t most_bytes = std::size_t{1} << 28;
 
   const Slot& slot(int s) const { return slots_[static_cast<std::size_t>(s)]; }
-  static Region region_of(const Operand& x) {
-    return Region(x.place.offset, x.shape, x.strides, x.dtype, x.written);
-  }
 
   void lay_out(const std::vector<Argument>& arguments, const MemoryPlan* plan) {
     blocks_.resize(slots_.size());
@@ -217,10 +163,22 @@ class Verifier {
       }
   }
 
+  void check_work(const Step& step) const {
+    if (step.formula)
+      if (const std::string problem = problem_of_formula(step); !problem.empty()) fail(problem);
+    if (!step.work) return;
+    WorkCheck check(step.operands);
+    step.work->verify(check);
+    if (!check.problem().empty()) fail(check.problem());
+  }
+
   [[noreturn]] void fail(const char* verb, int s, const Region& r, const std::string& why) const {
+    fail(std::string(verb) + " bytes " + std::to_string(r.begin()) + " to " + std::to_string(r.end()) +
+         " of slot " + std::to_string(s) + ", " + why);
+  }
+  [[noreturn]] void fail(const std::string& what) const {
     throw Error(std::string("jit: a program is wrong after ") + stage_ + ": step " + std::to_string(step_) +
-                " (" + name_ + ") " + verb + " bytes " + std::to_string(r.begin()) + " to " +
-                std::to_string(r.end()) + " of slot " + std::to_string(s) + ", " + why);
+                " (" + name_ + ") " + what);
   }
 
   const std::vector<Slot>& slots_;

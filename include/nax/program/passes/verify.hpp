@@ -12,6 +12,8 @@
 //   - each byte that is read was written before, or belongs to an argument or a constant;
 //   - outputs are complete;
 //   - a step writes what it reads only element by element.
+// A step's formula and work are looked into as well: a formula has results, limits hold, and works whose
+// addresses move touch no byte beyond their operands.
 // A slot's bytes are simulated by one tag each: the slot that owns the byte. In planned memory slots share
 // bytes, so that a write to bytes that another slot's reader still wants is found by that reader.
 NAX_BEGIN

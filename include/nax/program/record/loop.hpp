@@ -114,6 +114,7 @@ struct LoopWork final : Work {
   std::vector<Carried> carries;
   std::vector<Moving> in, out;
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
+  NAX_ENGINE_VIRTUAL void verify(WorkCheck& check) const override;
   std::vector<const Program*> programs() const override { return {body.get()}; }
   double total(double (Program::*of)() const) const override {
     return static_cast<double>(turns) * (*body.*of)();
@@ -127,6 +128,7 @@ struct WhileWork final : Work {
   std::vector<Carried> carries;
   std::vector<int> condition_captured, body_captured;  // operands
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
+  NAX_ENGINE_VIRTUAL void verify(WorkCheck& check) const override;
   std::vector<const Program*> programs() const override { return {condition.get(), body.get()}; }
   // Of one turn: how many there will be is not known.
   double total(double (Program::*of)() const) const override { return (*condition.*of)() + (*body.*of)(); }
@@ -140,6 +142,7 @@ struct BranchWork final : Work {
   int index = 0;                              // an operand: int64
   std::vector<int> results;
   NAX_ENGINE_VIRTUAL void run(void* const* at) const override;
+  NAX_ENGINE_VIRTUAL void verify(WorkCheck& check) const override;
   std::vector<const Program*> programs() const override {
     std::vector<const Program*> all;
     for (const auto& branch : branches) all.push_back(branch.get());
@@ -176,4 +179,5 @@ NAX_END
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/program/record/loop-inl.hpp"
 #include "nax/program/record/turn_products-inl.hpp"
+#include "nax/program/record/verify_loops-inl.hpp"
 #endif

@@ -54,6 +54,7 @@ struct Operand {
 NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes);
 
 class Program;
+class WorkCheck;  // in work_check.hpp
 
 // An expression that a step computes element by element, with its numbers, and how it is reduced then.
 struct StepExpression {
@@ -73,6 +74,8 @@ struct Work {
   virtual std::string text(const std::vector<std::string>&) const { return {}; }
   // That expression, whose arrays are the step's first operands; no parts where it computes none.
   virtual StepExpression expression() const { return {}; }
+  // Tells the check what it touches of its operands. Works that tell nothing are not checked.
+  virtual void verify(WorkCheck&) const {}
 };
 
 struct MapFormula;  // in map_formula.hpp

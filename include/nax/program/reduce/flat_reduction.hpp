@@ -73,8 +73,8 @@ class FlatReduction final : public Work {
   template <class Join>
   void run_block(void* const* at, std::int64_t begin, std::int64_t n, const Join& join) const {
     alignas(64) char tiles[MapFormula::most_reduced][tile_bytes];
-    const void* from[MapFormula::most_inputs];
-    void* to[MapFormula::most_results];
+    const void* from[cpu::max_operands];
+    void* to[cpu::max_operands];
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       from[i] = static_cast<const char*>(at[inputs_[i]]) + begin * line_.strides()[i];
     for (std::size_t k = 0; k < stored_; ++k) to[k] = static_cast<char*>(at[results_[k]]) + begin * size_;

@@ -106,7 +106,7 @@ class ReductionLines {
   void compute_run(void* const* at, std::int64_t line, std::int64_t begin, std::int64_t n,
                    std::int64_t in_tile, Tiles& tiles) const {
     const std::size_t walked = inputs_ + stored_, rank = outer_.size();
-    char* places[MapFormula::most_inputs + MapFormula::most_results];
+    char* places[2 * cpu::max_operands];
     for (std::size_t o = 0; o < walked; ++o)
       places[o] = static_cast<char*>(at[addresses_[o]]) + begin * kernel_.strides()[o];
     for (std::size_t axis = rank; axis-- > 0 && line > 0;) {

@@ -26,6 +26,10 @@ NAX_ENGINE bool reduces_by_formula(loops::ReduceKind kind, DType from, DType to)
 }
 
 NAX_ENGINE void run_reductions(Step& step) {
+  std::string problem = problem_of_formula(step);
+  if (std::max(step.formula->inputs.size(), step.formula->formula.results.size()) > cpu::max_operands)
+    problem = "reduces a formula of too many operands";
+  if (!problem.empty()) throw Error("jit: a step " + problem);
   const detail::ReductionLoop loop(step);
   if (detail::is_flat(step))
     step.work = std::make_shared<const detail::FlatReduction>(step);

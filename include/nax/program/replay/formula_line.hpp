@@ -27,6 +27,8 @@ class FormulaLine {
   }
   // Of inputs and results, in bytes.
   const std::vector<std::int64_t>& strides() const { return strides_; }
+  // Of an element, in bytes.
+  std::int64_t size() const { return size_; }
 
   void run(const void* const* from, void* const* to, std::int64_t n) const {
     if (code_ != nullptr) {

@@ -4,13 +4,19 @@
 #include <optional>
 
 #include "nax/backend/cpu/elementwise.hpp"
+#include "nax/core/error.hpp"
+#include "nax/core/small_vector.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/program/record/work_check.hpp"
 #include "nax/program/replay/formula_line.hpp"
 #include "nax/program/replay/map_formula.hpp"
 
 NAX_BEGIN
 namespace program {
 namespace detail {
+
+// One for each input and result: derivatives of high order have many.
+using FormulaPlaces = SmallVector<const char*, 64>;
 
 // Line after line along the last axis that is left when axes are merged.
 class FormulaWork final : public Work {
@@ -39,8 +45,9 @@ class FormulaWork final : public Work {
   }
 
   void run(void* const* at) const override {
-    const char* places[MapFormula::most_inputs + MapFormula::most_results];
     const std::size_t read = inputs_.size(), all = read + results_.size();
+    FormulaPlaces places;
+    places.resize_for_overwrite(all);
     for (std::size_t i = 0; i < read; ++i)
       places[i] = inputs_[i].operand >= 0
                       ? static_cast<const char*>(at[static_cast<std::size_t>(inputs_[i].operand)])
@@ -48,16 +55,33 @@ class FormulaWork final : public Work {
     for (std::size_t k = 0; k < results_.size(); ++k)
       places[read + k] = static_cast<const char*>(at[static_cast<std::size_t>(results_[k])]);
     if (outer_.empty()) {
-      if (line_ <= cpu::detail::parallel_grain) return run_line(places, line_);
+      if (line_ <= cpu::detail::parallel_grain) return run_line(places.data(), line_);
       return parallel_for(line_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
-        const char* own[MapFormula::most_inputs + MapFormula::most_results];
-        for (std::size_t i = 0; i < all; ++i) own[i] = places[i] + begin * kernel_->strides()[i];
-        run_line(own, end - begin);
+        FormulaPlaces own = places;
+        for (std::size_t i = 0; i < all; ++i) own[i] += begin * kernel_->strides()[i];
+        run_line(own.data(), end - begin);
       });
     }
     const std::int64_t grain = cpu::detail::parallel_grain / std::max<std::int64_t>(line_, 1) + 1;
     if (lines_ <= grain) return run_lines(places, 0, lines_);
     parallel_for(lines_, grain, [&](std::int64_t begin, std::int64_t end) { run_lines(places, begin, end); });
+  }
+
+  void verify(WorkCheck& check) const override {
+    for (std::size_t i = 0; i < inputs_.size() + results_.size(); ++i) {
+      const bool reads = i < inputs_.size();
+      const int operand = reads ? inputs_[i].operand : results_[i - inputs_.size()];
+      if (operand < 0) continue;
+      std::int64_t first = 0, last = 0;
+      const auto walk = [&](std::int64_t n, std::int64_t step) {
+        (step < 0 ? first : last) += (n - 1) * step;
+      };
+      walk(line_, kernel_->strides()[i]);
+      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
+        walk(outer_[axis], steps_[i * outer_.size() + axis]);
+      reads ? check.reads(operand, first, last - first + size_)
+            : check.writes(operand, first, last - first + size_);
+    }
   }
 
  private:
@@ -69,17 +93,17 @@ class FormulaWork final : public Work {
       x.strides = step.operands[static_cast<std::size_t>(operand)].strides;
     return x;
   }
-  void run_lines(const char* const* places, std::int64_t begin, std::int64_t end) const {
-    const char* own[MapFormula::most_inputs + MapFormula::most_results];
-    const std::size_t all = kernel_->strides().size(), rank = outer_.size();
+  void run_lines(const FormulaPlaces& places, std::int64_t begin, std::int64_t end) const {
+    FormulaPlaces own = places;
+    const std::size_t all = places.size(), rank = outer_.size();
     for (std::int64_t l = begin; l < end; ++l) {
-      std::copy_n(places, all, own);
+      std::copy_n(places.data(), all, own.data());
       std::int64_t rest = l;
       for (std::size_t axis = rank; axis-- > 0; rest /= outer_[axis]) {
         const std::int64_t index = rest % outer_[axis];
         for (std::size_t i = 0; i < all; ++i) own[i] += index * steps_[i * rank + axis];
       }
-      run_line(own, line_);
+      run_line(own.data(), line_);
     }
   }
   void run_line(const char* const* places, std::int64_t n) const {
@@ -95,6 +119,24 @@ class FormulaWork final : public Work {
 };
 
 }  // namespace detail
+
+NAX_ENGINE std::string problem_of_formula(const Step& step) {
+  const MapFormula& map = *step.formula;
+  if (map.formula.results.empty()) return "has a formula without results";
+  if (map.formula.results.size() != map.results.size() + map.reduced.size() ||
+      static_cast<std::size_t>(map.formula.inputs) > map.inputs.size())
+    return "has a formula of other inputs or results than its own";
+  if (map.reduced.size() > MapFormula::most_reduced) return "has a formula with too many reductions";
+  const auto has = [&](int operand, bool written) {
+    return operand >= 0 && static_cast<std::size_t>(operand) < step.operands.size() &&
+           step.operands[static_cast<std::size_t>(operand)].written == written;
+  };
+  bool right = true;
+  for (const MapFormula::Input& x : map.inputs) right = right && (x.operand < 0 || has(x.operand, false));
+  for (const int result : map.results) right = right && has(result, true);
+  for (const MapFormula::Reduced& x : map.reduced) right = right && has(x.operand, true);
+  return right ? "" : "has a formula of operands that it has not";
+}
 
 NAX_ENGINE void drop_unread(Step& step, MapFormula& map) {
   const std::vector<bool> read = map.read_inputs();
@@ -118,6 +160,8 @@ NAX_ENGINE void drop_unread(Step& step, MapFormula& map) {
 }
 
 NAX_ENGINE void run_by_formula(Step& step) {
+  if (const std::string problem = problem_of_formula(step); !problem.empty())
+    throw Error("jit: a step " + problem);
   step.work = std::make_shared<const detail::FormulaWork>(step);
   const formula::Formula& f = step.formula->formula;
   // All of a packet is computed before any of it is written, but for what is read and handed on.

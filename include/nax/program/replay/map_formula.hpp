@@ -35,7 +35,7 @@ struct MapFormula {
     return read;
   }
 
-  static constexpr std::size_t most_inputs = 48, most_results = 16, most_reduced = 4;
+  static constexpr std::size_t most_reduced = 4;
 };
 
 // Is it a map, which reduces nothing?
@@ -43,11 +43,14 @@ inline bool is_map(const Step& s) {
   return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
 }
 
+// What is wrong with the step's formula: results, operands, types, limits; empty where nothing is.
+NAX_ENGINE std::string problem_of_formula(const Step& step);
+
 // Removes operands of the step that its formula does not read.
 NAX_ENGINE void drop_unread(Step& step, MapFormula& map);
 
 // Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
-// which all have one.
+// which all have one. Throws Error where the formula is wrong.
 NAX_ENGINE void run_by_formula(Step& step);
 
 }  // namespace program

@@ -63,6 +63,14 @@ class Program {
   };
 
   std::size_t result_count() const { return outputs_.size(); }
+  std::size_t argument_count() const { return arguments_.size(); }
+  // Bytes at the address of an argument, or a result, that is given to a Runner.
+  std::int64_t argument_bytes(std::size_t i) const {
+    return static_cast<std::int64_t>(slots_[static_cast<std::size_t>(arguments_[i].slot)].bytes);
+  }
+  std::int64_t result_bytes(std::size_t i) const {
+    return outputs_[i].layout.size() * static_cast<std::int64_t>(dtype_size(outputs_[i].dtype));
+  }
   // May a step throw Unforeseen?
   NAX_ENGINE bool is_unforeseen() const;
   // Does a step use the argument?
