@@ -30,40 +30,42 @@ NAX_ENGINE std::vector<int> Program::simplify() {
   const auto verify_after = [&](const char* stage) {
     if (detail::verifies_programs()) detail::verify(slots_, steps_, arguments_, results, outputs_, stage);
   };
+  // Passes group steps by their readers, so what a pass leaves without any goes before the next one.
+  const auto finish = [&](const char* pass) {
+    detail::drop_dead_steps(slots_, steps_, results);
+    verify_after(pass);
+  };
   verify_after("recording");
   detail::drop_dead_steps(slots_, steps_, results);
   detail::find_constants(slots_, steps_, results, constants_);
-  verify_after("find_constants");
+  finish("find_constants");
   detail::join_equal_steps(slots_, steps_, results);
-  detail::drop_dead_steps(slots_, steps_, results);
-  verify_after("join_equal_steps");
+  finish("join_equal_steps");
   detail::forward_copies(slots_, steps_, results);
-  verify_after("forward_copies");
+  finish("forward_copies");
   detail::join_pieces(slots_, steps_, results);
-  verify_after("join_pieces");
+  finish("join_pieces");
   for (const Step& step : steps_) flops_ += step.flops + step.work->total(&Program::flops);
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
     detail::spell_small(slots_, steps_, results);
-    detail::drop_dead_steps(slots_, steps_, results);  // elements without a reader are not computed
-    verify_after("spell_small");
+    finish("spell_small");
   }
 #endif
   detail::accumulate_products(slots_, steps_, results);
-  verify_after("accumulate_products");
+  finish("accumulate_products");
 #if defined(NAX_USES_FORMULAS)
   if (formula::machine() != formula::Machine::none) {
     detail::pad_pieces(slots_, steps_, results);
-    verify_after("pad_pieces");
+    finish("pad_pieces");
     detail::split_maps(slots_, steps_, results, outputs_);
-    verify_after("split_maps");
+    finish("split_maps");
     detail::fuse_maps(slots_, steps_, results);
-    detail::drop_dead_steps(slots_, steps_, results);  // formulas with known numbers read less
-    verify_after("fuse_maps");
+    finish("fuse_maps");
     detail::fuse_reductions(slots_, steps_, results);
-    verify_after("fuse_reductions");
+    finish("fuse_reductions");
     detail::write_pieces(slots_, steps_, results);
-    verify_after("write_pieces");
+    finish("write_pieces");
   }
 #endif
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
