@@ -63,9 +63,9 @@ struct float_power : Inexact {
 };
 
 namespace math {
-// integer_power where a derivative asks for it; recorded arrays have their own.
-template <class V>
-constexpr V raised(V x, V n) {
+// integer_power where a derivative asks for it; recorded arrays have their own, of a C++ number.
+template <class V, class N>
+constexpr V raised(V x, N n) {
   if constexpr (is_complex_v<V>)
     return integer_power(x, static_cast<std::int64_t>(n.real()));
   else
@@ -76,6 +76,7 @@ constexpr V raised(V x, V n) {
 // x^n for a whole n that is the same for all elements: products only, for any x.
 struct integer_power : Arithmetic {
   static constexpr const char* name = "power";
+  static constexpr int number = 1;
   template <int, class... T>
   using operand = power::operand<0, T...>;
   template <class... T>
@@ -84,11 +85,11 @@ struct integer_power : Arithmetic {
   static constexpr V value(V x, V n) {
     return math::raised(x, n);
   }
-  template <class V>
-  static constexpr auto vjp(V g, V x, V n, V) {
+  template <class V, class N>
+  static constexpr auto vjp(V g, V x, N n, V) {
     using math::raised;
-    const V below = n - V(1);
-    return std::tuple{guarded(g, n * raised(x, select(n == V(0), n, below))), V(0)};
+    const N below = n - N(1);
+    return std::tuple{guarded(g, V(n) * raised(x, select(n == N(0), n, below))), V(0)};
   }
 };
 

@@ -19,12 +19,14 @@
 //   hands_on         true where vjp gives g itself or zero: what then lies below the zero takes no part
 //   same_at_value    optional; true where the value at value(x), and the derivative there, are those at x
 //   holomorphic      optional; false where a complex result of complex operands depends on their conjugates
+//   number           optional; which operand is a whole C++ number, known wherever the rule runs
 //   masks            true where `value` takes packets of truth values, too
 //   symbolic         optional; false where `value` or `vjp` call what formulas have not (formula/symbol.hpp)
 //
-// `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays. Both may
-// use + - * /, the comparisons, & | ! on truth values, V(number), select(mask, a, b), and the names of
-// <cmath> and of rules/math.hpp after a using-declaration (a rule of the same name would hide the function).
+// `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays, beside which
+// the operand `number` is a std::int64_t. Both may use + - * /, the comparisons, & | ! on truth values,
+// V(number), select(mask, a, b), and the names of <cmath> and of rules/math.hpp after a using-declaration (a
+// rule of the same name would hide the function).
 NAX_BEGIN
 namespace rules {
 
@@ -41,6 +43,15 @@ struct Promote<A, B, C...> : Promote<promote_t<A, B>, C...> {};
 
 template <class... T>
 using promote_all_t = typename detail::Promote<T...>::type;
+
+// Whether operand i of the rule is a C++ number.
+template <class Rule, int i>
+inline constexpr bool is_number = [] {
+  if constexpr (requires { Rule::number; })
+    return Rule::number == i;
+  else
+    return false;
+}();
 
 // The families of signatures.
 struct Arithmetic {  // one common type in and out

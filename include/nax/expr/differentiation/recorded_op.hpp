@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nax/backend/cpu/convert.hpp"
 #include "nax/backend/cpu/holds_nan.hpp"
 #include "nax/expr/differentiation/sum_axes.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
@@ -78,9 +79,14 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
   template <int i>
   using operand_t = typename Rule::template operand<i, A...>;
 
+  // A C++ number stays one: read of an array, it would be no constant of later formulas.
   template <int i>
-  static Recorded<operand_t<i>> operand(const ArrayBase* x) {
-    return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(typed<own_t<i>>(x[i])));
+  static auto operand(const ArrayBase* x) {
+    if constexpr (rules::is_number<Rule, i>) {
+      return cpu::convert_element<own_t<i>, std::int64_t>(*reinterpret_cast<const own_t<i>*>(raw_data(x[i])));
+    } else {
+      return cast_recorded<operand_t<i>>(Recorded<own_t<i>>(typed<own_t<i>>(x[i])));
+    }
   }
   static ArrayBase value(const ArrayBase* x);
   static auto shares_of(const Recorded<Result>& g, const ArrayBase* x, const ArrayBase& y) {

@@ -3,7 +3,6 @@
 #include "nax/expr/expressions/lane.hpp"
 #include "nax/formula/symbol.hpp"
 #include "nax/rules/arithmetic.hpp"
-#include "nax/rules/power.hpp"
 
 // The formula of an expression. Its type gives a list of operations (symbol_steps), each of which writes its
 // rule down with symbols; code is made for each operation, not for each expression. Inputs are the leaves,
@@ -38,9 +37,7 @@ enum class NumberUse : unsigned char {
   if_exact,  // known where its reciprocal is exact, since products are faster than quotients
 };
 template <class Rule, int j>
-inline constexpr NumberUse number_use = NumberUse::input;
-template <>
-inline constexpr NumberUse number_use<rules::integer_power, 1> = NumberUse::known;
+inline constexpr NumberUse number_use = rules::is_number<Rule, j> ? NumberUse::known : NumberUse::input;
 template <>
 inline constexpr NumberUse number_use<rules::divide, 1> = NumberUse::if_exact;
 

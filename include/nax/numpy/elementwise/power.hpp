@@ -36,7 +36,7 @@ template <class X> requires Function<X> auto rsqrt(X&& x) { return detail::apply
 
 // Overload for recorded values, which the derivative of integer powers calls.
 template <class T>
-Recorded<T> raised(const Recorded<T>& x, const Recorded<T>& n) {
+Recorded<T> raised(const Recorded<T>& x, std::int64_t n) {
   return detail::apply<rules::integer_power>(x, n);
 }
 
