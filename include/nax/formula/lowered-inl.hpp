@@ -124,8 +124,14 @@ Symbol<T> written(Operation operation, Symbol<T> x, Symbol<T> y) {
   }
 }
 
-// x y + z in one step, where nothing else reads the product.
+// In recorder-inl.hpp.
+inline std::vector<std::uint64_t> ranks_of(const Formula& f, bool of_forms);
+
+// x y + z in one step, where nothing else reads the product. Of two products the form decides which one is
+// rounded, and neither is left out where the forms are equal: elements that a formula computes alike, of
+// other inputs, have equal bits.
 inline void contract(Formula& f) {
+  const std::vector<std::uint64_t> forms = ranks_of(f, true);
   std::vector<int> reads(f.steps.size());
   for (const Step& step : f.steps)
     for (int j = 0; j < step.arity; ++j)
@@ -139,9 +145,16 @@ inline void contract(Formula& f) {
   for (Step& step : f.steps) {
     const auto [x, y, unused, unused_too] = step.operand;
     if (step.operation == Operation::add) {
-      if (const Step* p = product(x))
+      const Step *p = product(x), *q = product(y);
+      if (p && q) {
+        const std::uint64_t of_x = forms[static_cast<std::size_t>(x)],
+                            of_y = forms[static_cast<std::size_t>(y)];
+        if (of_x == of_y) continue;
+        (of_x < of_y ? q : p) = nullptr;
+      }
+      if (p)
         step = Step{Operation::fma, 3, {p->operand[0], p->operand[1], y}, 0};
-      else if (const Step* q = product(y))
+      else if (q)
         step = Step{Operation::fma, 3, {q->operand[0], q->operand[1], x}, 0};
     } else if (step.operation == Operation::subtract) {
       if (const Step* p = product(x))

@@ -191,8 +191,9 @@ NAX_ENGINE Formula Recorder::finish(const std::vector<int>& results) {
 }
 
 namespace detail {
-// For each step a number that says what it computes. Inputs come first, constants last.
-inline std::vector<std::uint64_t> ranks_of(const Formula& f) {
+// For each step a number that says what it computes. Inputs come first, constants last. `of_forms`: all
+// inputs are one, so that formulas of other inputs have equal ranks.
+inline std::vector<std::uint64_t> ranks_of(const Formula& f, bool of_forms = false) {
   std::vector<std::uint64_t> ranks;
   for (Step step : f.steps) {
     std::uint64_t rank = static_cast<std::uint64_t>(step.operation) << 8 | step.arity, commuted = 0;
@@ -207,7 +208,8 @@ inline std::vector<std::uint64_t> ranks_of(const Formula& f) {
     }
     const bool called = step.operation == Operation::call || step.operation == Operation::rescue;
     rank = mixed(rank, commuted + (called ? 0 : step.detail)) >> 2 | std::uint64_t(1) << 62;
-    if (leaf) rank = step.operation == Operation::input ? step.detail : rank | std::uint64_t(1) << 63;
+    const std::uint64_t number = of_forms ? 0 : step.detail;
+    if (leaf) rank = step.operation == Operation::input ? number : rank | std::uint64_t(1) << 63;
     ranks.push_back(rank);
   }
   return ranks;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/backend/cpu/packet_more.hpp"
 #include "nax/formula/recorder.hpp"
 #include "nax/program/passes/small_step-inl.hpp"
 #include "nax/program/replay/walks.hpp"
@@ -219,11 +220,14 @@ class ElementSymbols : SmallStep {
     const auto lane = [&](int operand) { return lanes_ == 1 ? 0 : strides[operand][0]; };
     std::map<std::int64_t, int> sums;
     for_each(shape, {&strides[0], &strides[1], &strides[2]}, [&](const std::vector<std::int64_t>& places) {
-      const int term = recorder_.record(
-          formula::Operation::multiply,
-          {read(s.operands[0], places[0], lane(0)), read(s.operands[1], places[1], lane(1))});
+      using enum formula::Operation;
+      const int a = read(s.operands[0], places[0], lane(0)), b = read(s.operands[1], places[1], lane(1));
+      const int term = recorder_.record(multiply, {a, b});
       const auto [sum, first] = sums.try_emplace(places[2], term);
-      if (!first) sum->second = recorder_.record(formula::Operation::add, {sum->second, term});
+      if (first) return;
+      const bool fuses = simd::fused && recorder_.step(term).operation == multiply;  // not by 1
+      sum->second =
+          fuses ? recorder_.record(fma, {a, b, sum->second}) : recorder_.record(add, {sum->second, term});
     });
     for (const auto& [place, sum] : sums) store(s.operands[2], place, lane(2), sum);
   }
