@@ -23,10 +23,10 @@
 //   masks            true where `value` takes packets of truth values, too
 //   symbolic         optional; false where `value` or `vjp` call what formulas have not (formula/symbol.hpp)
 //
-// `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays, beside which
-// the operand `number` is a std::int64_t. Both may use + - * /, the comparisons, & | ! on truth values,
-// V(number), select(mask, a, b), and the names of <cmath> and of rules/math.hpp after a using-declaration (a
-// rule of the same name would hide the function).
+// `value` is a template over V: a SIMD packet or a number. `vjp` meets these and recorded arrays, with which
+// `number` is a std::int64_t. Both may use + - * /, the comparisons, & | ! on truth values, V(number),
+// select(mask, a, b), and the names of <cmath> and of rules/math.hpp after a using-declaration (a rule of the
+// same name would hide the function).
 NAX_BEGIN
 namespace rules {
 

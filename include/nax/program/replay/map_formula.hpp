@@ -43,7 +43,7 @@ inline bool is_map(const Step& s) {
   return s.formula && s.formula->reduced.empty() && !s.unforeseen && !s.checks;
 }
 
-// What is wrong with the step's formula: results, operands, types, limits; empty where nothing is.
+// Names what is wrong with the results, operands or limits of the step's formula; empty where nothing is.
 NAX_ENGINE std::string problem_of_formula(const Step& step);
 
 // Removes operands of the step that its formula does not read.
