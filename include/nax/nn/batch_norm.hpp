@@ -35,24 +35,33 @@ template <class T>
 std::pair<Array<T>, BatchStats<T>> batch_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
                                               const BatchStats<T>& stats,
                                               const BatchNormOptions& options = {}) {
-  detail::check_operand("batch_norm", x);
-  if (x.ndim() < 1 || scale.ndim() != 1 || !(scale.shape() == bias.shape()) || scale.shape(0) != x.shape(-1))
-    raise<ShapeError>({"batch_norm: scale and bias must have one number for each channel: shapes ", x.shape(),
-                       ", ", scale.shape(), ", ", bias.shape()});
-  if (options.use_running_average)
-    return {(x - stats.mean) * (rsqrt(stats.var + static_cast<T>(options.epsilon)) * scale) + bias, stats};
-  const Array<T> rows = x.reshape({x.size() / std::max<std::int64_t>(x.shape(-1), 1), x.shape(-1)});
-  Array<T> mean = nax::mean(rows, {.axis = 0}), var;
-  if (options.axis_name.empty()) {
-    var = nax::mean(square(rows - mean), {.axis = 0});
+  using L = nax::detail::lane_t<T>;
+  if constexpr (!std::is_same_v<L, T>) {
+    const auto wide = [](const Array<T>& v) { return v.template astype<L>(); };
+    const auto [y, next] = batch_norm(wide(x), wide(scale), wide(bias),
+                                      BatchStats<L>{wide(stats.mean), wide(stats.var)}, options);
+    return {y.template astype<T>(), {next.mean.template astype<T>(), next.var.template astype<T>()}};
   } else {
-    mean = pmean(mean, options.axis_name);
-    var = pmean(Array<T>(nax::mean(square(rows - mean), {.axis = 0})), options.axis_name);
+    detail::check_operand("batch_norm", x);
+    if (x.ndim() < 1 || scale.ndim() != 1 || !(scale.shape() == bias.shape()) ||
+        scale.shape(0) != x.shape(-1))
+      raise<ShapeError>({"batch_norm: scale and bias must have one number for each channel: shapes ",
+                         x.shape(), ", ", scale.shape(), ", ", bias.shape()});
+    if (options.use_running_average)
+      return {(x - stats.mean) * (rsqrt(stats.var + static_cast<T>(options.epsilon)) * scale) + bias, stats};
+    const Array<T> rows = x.reshape({x.size() / std::max<std::int64_t>(x.shape(-1), 1), x.shape(-1)});
+    Array<T> mean = nax::mean(rows, {.axis = 0}), var;
+    if (options.axis_name.empty()) {
+      var = nax::mean(square(rows - mean), {.axis = 0});
+    } else {
+      mean = pmean(mean, options.axis_name);
+      var = pmean(Array<T>(nax::mean(square(rows - mean), {.axis = 0})), options.axis_name);
+    }
+    const Array<T> y = (x - mean) * (rsqrt(var + static_cast<T>(options.epsilon)) * scale) + bias;
+    const T kept = static_cast<T>(options.momentum), fresh = static_cast<T>(1 - options.momentum);
+    return {y,
+            {stats.mean * kept + stop_gradient(mean) * fresh, stats.var * kept + stop_gradient(var) * fresh}};
   }
-  const Array<T> y = (x - mean) * (rsqrt(var + static_cast<T>(options.epsilon)) * scale) + bias;
-  const T kept = static_cast<T>(options.momentum), fresh = static_cast<T>(1 - options.momentum);
-  return {y,
-          {stats.mean * kept + stop_gradient(mean) * fresh, stats.var * kept + stop_gradient(var) * fresh}};
 }
 
 struct GroupNormOptions {
@@ -73,7 +82,12 @@ Array<T> group_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bi
     raise<ValueError>({"group_norm: num_groups ", groups, " does not divide the ", c, " channels"});
   const std::int64_t between = x.shape(0) * c == 0 ? 0 : x.size() / (x.shape(0) * c);
   const Array<T> parts = x.reshape({x.shape(0), between, groups, c / groups});
-  return standardize(parts, {.axis = {1, 3}, .epsilon = options.epsilon}).reshape(x.shape()) * scale + bias;
+  return nax::detail::in_lanes<T>(
+      [&](const auto& wide, const auto& by, const auto& plus) {
+        const auto y = standardize(wide, {.axis = {1, 3}, .epsilon = options.epsilon});
+        return nax::detail::evaluate(y.reshape(x.shape()) * by + plus);
+      },
+      parts, scale, bias);
 }
 
 struct InstanceNormOptions {
@@ -88,7 +102,12 @@ Array<T> instance_norm(const Array<T>& x, const Array<T>& scale, const Array<T>&
   if (x.ndim() < 3) raise<ShapeError>({"instance_norm: x must be (N, ..., C), shape ", x.shape()});
   std::vector<int> between;
   for (int axis = 1; axis + 1 < x.ndim(); ++axis) between.push_back(axis);
-  return standardize(x, {.axis = Axis(between), .epsilon = options.epsilon}) * scale + bias;
+  return nax::detail::in_lanes<T>(
+      [&](const auto& wide, const auto& by, const auto& plus) {
+        return nax::detail::evaluate(
+            standardize(wide, {.axis = Axis(between), .epsilon = options.epsilon}) * by + plus);
+      },
+      x, scale, bias);
 }
 
 struct RmsNormOptions {
@@ -99,17 +118,23 @@ struct RmsNormOptions {
 // if an axis is out of bounds, and ValueError if one repeats.
 template <class T>
 Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions& options = {}) {
-  if constexpr (simd::has_packet<T>) {
-    const AxisMarks visible = nax::detail::marked_axes("rms_norm", options.axis, x.ndim());
-    const std::int64_t n = nax::detail::RowCount(nax::detail::layout_of(x), visible).length;
-    if (nax::detail::standardizes_rows(x, visible) && nax::detail::is_plain_row(scale, n, visible)) {
-      nax::detail::check_reducible("rms_norm", x);
-      return nax::detail::rms_norm_rows(x, scale, visible, options.epsilon);
+  if constexpr (!std::is_same_v<nax::detail::lane_t<T>, T>) {
+    return nax::detail::in_lanes<T>(
+        [&](const auto& wide, const auto& by) { return rms_norm(wide, by, options); }, x, scale);
+  } else {
+    if constexpr (simd::has_packet<T>) {
+      const AxisMarks visible = nax::detail::marked_axes("rms_norm", options.axis, x.ndim());
+      const std::int64_t n = nax::detail::RowCount(nax::detail::layout_of(x), visible).length;
+      if (nax::detail::standardizes_rows(x, visible) && nax::detail::is_plain_row(scale, n, visible)) {
+        nax::detail::check_reducible("rms_norm", x);
+        return nax::detail::rms_norm_rows(x, scale, visible, options.epsilon);
+      }
     }
+    return x *
+           rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) +
+                 static_cast<T>(options.epsilon)) *
+           scale;
   }
-  return x *
-         rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) + static_cast<T>(options.epsilon)) *
-         scale;
 }
 
 }  // namespace nn

@@ -15,8 +15,8 @@ Array<T> inverse_deviation(const Array<T>& x, const AxisMarks& visible, double e
   const double n = static_cast<double>(marked_count(visible, layout_of(x)));
   const auto centred = make_expr<rules::subtract>(x, sum_over<T>(x, visible, true, n));
   const Array<T> variance = sum_over<T>(make_expr<rules::square>(centred), visible, true, n);
-  return evaluate(make_expr<rules::rsqrt>(make_expr<rules::add>(
-      variance, Array<T>(static_cast<lane_t<T>>(static_cast<real_t<lane_t<T>>>(epsilon))))));
+  return evaluate(make_expr<rules::rsqrt>(
+      make_expr<rules::add>(variance, Array<T>(static_cast<T>(static_cast<real_t<T>>(epsilon))))));
 }
 
 template <class T>
@@ -73,7 +73,9 @@ struct StandardizedRows {
 
 template <class T>
 Array<T> standardize_over(const Array<T>& x, const AxisMarks& visible, double epsilon) {
-  if constexpr (!simd::has_packet<T>) {
+  if constexpr (!std::is_same_v<lane_t<T>, T>) {
+    return in_lanes<T>([&](const auto& wide) { return standardize_over(wide, visible, epsilon); }, x);
+  } else if constexpr (!simd::has_packet<T>) {
     return standardize_parts(x, visible, epsilon);
   } else {
     if (!standardizes_rows(x, visible)) return standardize_parts(x, visible, epsilon);

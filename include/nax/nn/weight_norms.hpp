@@ -25,7 +25,11 @@ Array<T> weight_norm(const Array<T>& v, const Array<T>& g) {
     raise<ShapeError>({"weight_norm: g must be (O,) for v (..., O): shapes ", g.shape(), " and ", v.shape()});
   std::vector<int> others;
   for (int axis = 0; axis + 1 < v.ndim(); ++axis) others.push_back(axis);
-  return v * (g * rsqrt(Array<T>(sum(square(v), {.axis = Axis(others)}))));
+  return nax::detail::in_lanes<T>(
+      [&]<class L>(const Array<L>& wide, const Array<L>& size) {
+        return Array<L>(wide * (size * rsqrt(Array<L>(sum(square(wide), {.axis = Axis(others)})))));
+      },
+      v, g);
 }
 
 struct SpectralNormOptions {
@@ -45,18 +49,24 @@ std::pair<Array<T>, Array<T>> spectral_norm(const Array<T>& w, const Array<T>& u
         {"spectral_norm: u must be (O,) for w (..., O): shapes ", u_.shape(), " and ", w.shape()});
   if (options.iterations < 0)
     raise<ValueError>({"spectral_norm: iterations must not be negative: ", options.iterations});
-  const Array<T> m = w.reshape({-1, w.shape(-1)}), fixed = stop_gradient(m);
-  const auto unit = [&](const Array<T>& x) {
-    const Array<T> norm = sqrt(Array<T>(sum(square(x))));
-    return Array<T>(x / maximum(norm, static_cast<T>(options.epsilon)));
-  };
-  Array<T> u = stop_gradient(u_), v = unit(Array<T>(matmul(fixed, u)));
-  for (int i = 0; i < options.iterations; ++i) {
-    if (i > 0) v = unit(Array<T>(matmul(fixed, u)));
-    u = unit(Array<T>(matmul(v, fixed)));
+  using L = nax::detail::lane_t<T>;
+  if constexpr (!std::is_same_v<L, T>) {
+    const auto [scaled, next] = spectral_norm(w.template astype<L>(), u_.template astype<L>(), options);
+    return {scaled.template astype<T>(), next.template astype<T>()};
+  } else {
+    const Array<T> m = w.reshape({-1, w.shape(-1)}), fixed = stop_gradient(m);
+    const auto unit = [&](const Array<T>& x) {
+      const Array<T> norm = sqrt(Array<T>(sum(square(x))));
+      return Array<T>(x / maximum(norm, static_cast<T>(options.epsilon)));
+    };
+    Array<T> u = stop_gradient(u_), v = unit(Array<T>(matmul(fixed, u)));
+    for (int i = 0; i < options.iterations; ++i) {
+      if (i > 0) v = unit(Array<T>(matmul(fixed, u)));
+      u = unit(Array<T>(matmul(v, fixed)));
+    }
+    const Array<T> sigma = sum(matmul(v, m) * u);
+    return {Array<T>(w / sigma), u};
   }
-  const Array<T> sigma = sum(matmul(v, m) * u);
-  return {Array<T>(w / sigma), u};
 }
 
 }  // namespace nn

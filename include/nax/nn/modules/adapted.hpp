@@ -20,9 +20,11 @@ struct WeightNorm {
 
   // The layer as it is, its weights by direction and length.
   static WeightNorm make(const Layer& layer) {
-    using W = decltype(Layer::w);
-    const W rows = layer.w.reshape({-1, layer.w.shape(-1)});
-    return {layer, W(sqrt(W(sum(square(rows), {.axis = 0}))))};
+    using T = typename decltype(Layer::w)::value_type;
+    const auto length = []<class L>(const Array<L>& rows) {
+      return Array<L>(sqrt(Array<L>(sum(square(rows), {.axis = 0}))));
+    };
+    return {layer, nax::detail::in_lanes<T>(length, layer.w.reshape({-1, layer.w.shape(-1)}))};
   }
   // The layer that computes.
   Layer plain() const {

@@ -34,5 +34,12 @@ Array<R> as_type(const X& x) {
     return x.template astype<R>();
 }
 
+// f(x...) as an R, where f gets half types as float. So sums of squares, means and numbers such as an epsilon
+// are floats, and the result is rounded once.
+template <class R, class F, class... T>
+Array<R> in_lanes(const F& f, const Array<T>&... x) {
+  return as_type<R>(f(as_type<lane_t<T>>(x)...));
+}
+
 }  // namespace detail
 NAX_END
