@@ -80,8 +80,12 @@ template <detail::ArrayLike X>
 auto std(const X& x, const VarOptions& options = {}) {
   const auto a = detail::as_type<inexact_t<typename X::value_type>>(x);
   detail::check_reducible("std", a);
-  return detail::evaluate(
-      detail::make_expr<rules::sqrt>(detail::variance("std", a, detail::corrected("std", options))));
+  const VarOptions with = detail::corrected("std", options);
+  return detail::in_lanes<real_t<inexact_t<typename X::value_type>>>(
+      [&](const auto& wide) {
+        return detail::evaluate(detail::make_expr<rules::sqrt>(detail::variance("std", wide, with)));
+      },
+      a);
 }
 
 NAX_END

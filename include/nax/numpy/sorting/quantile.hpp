@@ -165,10 +165,14 @@ auto average(const X& x_, const AverageOptions<inexact_t<typename X::value_type>
   const Array<T> whole = detail::broadcast_frame(
       weights, detail::broadcast("average", detail::layout_of(weights),
                                  detail::with_visible(detail::layout_of(weights), x.shape())));
-  const auto total = sum(detail::make_expr<rules::multiply>(x, weights),
-                         {.axis = options.axis, .keepdims = options.keepdims});
-  const auto weight = sum(whole, {.axis = options.axis, .keepdims = options.keepdims});
-  return detail::evaluate(detail::make_expr<rules::divide>(total, weight));
+  return detail::in_lanes<T>(
+      [&](const auto& values, const auto& by, const auto& all) {
+        const auto total = sum(detail::make_expr<rules::multiply>(values, by),
+                               {.axis = options.axis, .keepdims = options.keepdims});
+        const auto weight = sum(all, {.axis = options.axis, .keepdims = options.keepdims});
+        return detail::evaluate(detail::make_expr<rules::divide>(total, weight));
+      },
+      x, weights, whole);
 }
 
 NAX_END

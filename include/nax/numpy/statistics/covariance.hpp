@@ -49,6 +49,12 @@ Array<T> observation_weights(const char* function, const char* name, const Array
   return as_type<T>(w);
 }
 
+template <class L, class T>
+std::optional<Array<L>> optional_as(const std::optional<Array<T>>& y) {
+  if (!y) return std::nullopt;
+  return as_type<L>(*y);
+}
+
 template <class T>
 Array<T> covariance(const char* function, const Array<T>& m, const CovOptions<T>& options) {
   Array<T> x = variables(function, m, options.rowvar);
@@ -103,7 +109,10 @@ Array<T> covariance(const char* function, const Array<T>& m, const CovOptions<T>
 template <detail::ArrayLike X>
 auto cov(const X& m, const CovOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;
-  return detail::covariance<T>("cov", detail::as_type<T>(m), options);
+  using L = detail::lane_t<T>;
+  const auto& [y, rowvar, bias, ddof, fweights, aweights] = options;
+  const CovOptions<L> wide = {detail::optional_as<L>(y), rowvar, bias, ddof, fweights, aweights};
+  return detail::as_type<T>(detail::covariance<L>("cov", detail::as_type<L>(detail::as_type<T>(m)), wide));
 }
 
 // The correlation coefficients: covariances divided by both deviations, between -1 and 1. NaN for a variable
@@ -113,17 +122,23 @@ template <detail::ArrayLike X>
 auto corrcoef(const X& x, const CorrcoefOptions<inexact_t<typename X::value_type>>& options = {}) {
   using T = inexact_t<typename X::value_type>;
   using R = real_t<T>;
-  const Array<T> c =
-      detail::covariance<T>("corrcoef", detail::as_type<T>(x), {.y = options.y, .rowvar = options.rowvar});
-  if (c.ndim() == 0) return Array<T>(c / c);
-  const Array<R> deviation = sqrt(real(diagonal(c)));
-  const Array<T> divisor =
-      detail::as_type<T>(Array<R>(expand_dims(deviation, 1) * expand_dims(deviation, 0)));
-  const Array<T> r = c / divisor;
-  if constexpr (is_complex_v<T>)
-    return r;
-  else
-    return Array<T>(clip(r, R(-1.f), R(1.f)));
+  using L = detail::lane_t<T>;
+  if constexpr (!std::is_same_v<L, T>) {
+    return detail::as_type<T>(
+        corrcoef(detail::as_type<L>(x), {.y = detail::optional_as<L>(options.y), .rowvar = options.rowvar}));
+  } else {
+    const Array<T> c =
+        detail::covariance<T>("corrcoef", detail::as_type<T>(x), {.y = options.y, .rowvar = options.rowvar});
+    if (c.ndim() == 0) return Array<T>(c / c);
+    const Array<R> deviation = sqrt(real(diagonal(c)));
+    const Array<T> divisor =
+        detail::as_type<T>(Array<R>(expand_dims(deviation, 1) * expand_dims(deviation, 0)));
+    const Array<T> r = c / divisor;
+    if constexpr (is_complex_v<T>)
+      return r;
+    else
+      return Array<T>(clip(r, R(-1.f), R(1.f)));
+  }
 }
 
 NAX_END
