@@ -73,8 +73,11 @@ class AdaptiveGradClip : public Stateless {
     auto updates = detail::map(
         "adaptive_grad_clip",
         [&]<class T>(const Array<T>& g, const Array<T>& p) {
-          const Array<T> norm = unit_norm(g), most = clipping_ * maximum(unit_norm(p), options_.eps);
-          return Array<T>(where(norm < most, g, g * (most / maximum(norm, 1e-6))));
+          using L = detail::lane_t<T>;
+          const auto wide = detail::as_type<L>(g);
+          const Array<L> norm = unit_norm(wide),
+                         most = clipping_ * maximum(unit_norm(detail::as_type<L>(p)), options_.eps);
+          return detail::as_type<T>(where(norm < most, wide, wide * (most / maximum(norm, 1e-6))));
         },
         grads, params);
     return std::pair{std::move(updates), state};
@@ -125,9 +128,9 @@ class DifferentiallyPrivateAggregate {
             if (g.ndim() < 1)
               throw ShapeError("differentially_private_aggregate: gradients must have an axis of examples");
             examples = g.shape(0), ++leaves;
-            using T = typename std::remove_cvref_t<decltype(g)>::value_type;
-            const Array<T> rows = g.reshape({examples, -1});
-            squares = squares + Array<T>(sum(rows * rows, {.axis = 1})).template astype<float>();
+            using L = detail::lane_t<typename std::remove_cvref_t<decltype(g)>::value_type>;
+            const Array<L> rows = detail::as_type<L>(g).reshape({examples, -1});
+            squares = squares + detail::as_type<float>(sum(rows * rows, {.axis = 1}));
           }
         },
         grads);
@@ -139,11 +142,12 @@ class DifferentiallyPrivateAggregate {
         "differentially_private_aggregate",
         [&]<class T>(const Array<T>& g) {
           Shape shape = g.shape();
-          const Array<T> rows = g.reshape({examples, -1});
+          using L = detail::lane_t<T>;
+          const Array<L> rows = detail::as_type<L>(g).reshape({examples, -1});
           shape.erase(0);
-          const Array<T> total = matmul(factor.template astype<T>(), rows).reshape(shape);
-          const Array<T> noise = random::normal<T>(keys[static_cast<int>(++at)], shape);
-          return Array<T>((total + clip_ * noise_ * noise) / static_cast<double>(examples));
+          const Array<L> total = matmul(factor.template astype<L>(), rows).reshape(shape);
+          const auto noise = detail::as_type<L>(random::normal<T>(keys[static_cast<int>(++at)], shape));
+          return detail::as_type<T>((total + clip_ * noise_ * noise) / static_cast<double>(examples));
         },
         grads);
     return std::pair{std::move(updates), PrivateState{keys[0]}};

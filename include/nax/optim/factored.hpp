@@ -94,20 +94,26 @@ class ScaleByFactoredRms {
     using C = nax::detail::lane_t<T>;
     const Array<C> steps = (count + static_cast<std::int32_t>(1 - options_.step_offset)).template astype<C>();
     const Array<C> new_part = power(steps, static_cast<C>(-options_.decay_rate));
-    const Array<T> kept = Array<C>(1 - new_part).template astype<T>(), fresh = new_part.template astype<T>();
-    const Array<T> squares = g * g + options_.epsilon;
+    const auto kept = Array<C>(1 - new_part), wide = detail::as_type<C>(g);
+    const Array<C> squares = wide * wide + options_.epsilon;
     const auto axes = detail::factored_axes(g.shape(), options_);
+    // The next average, which is rounded where it is kept.
+    const auto next = [&](Array<T>& average, const Array<C>& fresh) {
+      const Array<C> now = kept * detail::as_type<C>(average) + new_part * fresh;
+      average = detail::as_type<T>(now);
+      return now;
+    };
     if (!axes) {
-      v = kept * v + fresh * squares;
-      u = g / sqrt(v);
+      u = detail::as_type<T>(wide / sqrt(next(v, squares)));
       return;
     }
     const auto [second, first] = *axes;
-    row = kept * row + fresh * Array<T>(mean(squares, {.axis = first}));
-    column = kept * column + fresh * Array<T>(mean(squares, {.axis = second}));
+    const Array<C> of_row = next(row, mean(squares, {.axis = first})),
+                   of_column = next(column, mean(squares, {.axis = second}));
     const int in_row = second > first ? second - 1 : second;
-    const Array<T> relative = row / Array<T>(mean(row, {.axis = in_row, .keepdims = true}));
-    u = g / sqrt(Array<T>(expand_dims(relative, first))) / sqrt(Array<T>(expand_dims(column, second)));
+    const Array<C> relative = of_row / Array<C>(mean(of_row, {.axis = in_row, .keepdims = true}));
+    u = detail::as_type<T>(wide / sqrt(Array<C>(expand_dims(relative, first))) /
+                           sqrt(Array<C>(expand_dims(of_column, second))));
   }
   FactoredRmsOptions options_;
 };
@@ -126,7 +132,7 @@ class ScaleByParamBlockRms : public Stateless {
     auto updates = detail::map(
         "scale_by_param_block_rms",
         [least]<class T>(const Array<T>& g, const Array<T>& p) {
-          return Array<T>(g * maximum(sqrt(Array<T>(mean(p * p))), least));
+          return detail::as_type<T>(g * maximum(detail::leaf_rms(p), least));
         },
         grads, params);
     return std::pair{std::move(updates), state};

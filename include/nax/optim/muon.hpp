@@ -38,7 +38,7 @@ Array<T> orthogonalize_via_newton_schulz(const Array<T>& x_, const std::array<do
   const bool tall = x_.shape(0) > x_.shape(1);
   const auto [a, b, c] = coefficients;
   Array<T> x = tall ? Array<T>(transpose(x_)) : x_;
-  x = x / (detail::leaf_norm(x) + eps);
+  x = detail::as_type<T>(x / (detail::leaf_norm(x) + eps));
   for (int i = 0; i < steps; ++i) {
     const Array<T> products = matmul(x, transpose(x));
     const Array<T> squared = matmul(products, products);

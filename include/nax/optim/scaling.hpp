@@ -110,10 +110,17 @@ P incremental_update(const P& new_tensors, const P& old_tensors, double step_siz
 }
 
 namespace detail {
-// The root of the sum of squares of one leaf, 0-d.
+// The root of the sum of squares of one leaf, 0-d; of half types in float.
 template <class T>
-Array<T> leaf_norm(const Array<T>& x) {
-  return Array<T>(sqrt(Array<T>(sum(x * x))));
+Array<lane_t<T>> leaf_norm(const Array<T>& x_) {
+  const auto x = as_type<lane_t<T>>(x_);
+  return Array<lane_t<T>>(sqrt(Array<lane_t<T>>(sum(x * x))));
+}
+// The root of the mean of squares of one leaf, 0-d; of half types in float.
+template <class T>
+Array<lane_t<T>> leaf_rms(const Array<T>& x_) {
+  const auto x = as_type<lane_t<T>>(x_);
+  return Array<lane_t<T>>(sqrt(Array<lane_t<T>>(mean(x * x))));
 }
 }  // namespace detail
 
@@ -131,10 +138,11 @@ class ScaleByTrustRatio : public Stateless {
     auto updates = detail::map(
         "scale_by_trust_ratio",
         [o]<class T>(const Array<T>& g, const Array<T>& p) {
-          const Array<T> of_p = maximum(detail::leaf_norm(p), o.min_norm),
+          using L = nax::detail::lane_t<T>;
+          const Array<L> of_p = maximum(detail::leaf_norm(p), o.min_norm),
                          of_g = maximum(detail::leaf_norm(g), o.min_norm);
-          const Array<T> ratio = o.trust_coefficient * of_p / (of_g + o.eps);
-          return Array<T>(g * where(logical_or(of_p == T(0), of_g == T(0)), 1, ratio));
+          const Array<L> ratio = o.trust_coefficient * of_p / (of_g + o.eps);
+          return detail::as_type<T>(g * where(logical_or(of_p == L(0), of_g == L(0)), L(1), ratio));
         },
         grads, params);
     return std::pair{std::move(updates), state};
@@ -158,7 +166,7 @@ class ClipByBlockRms : public Stateless {
     auto updates = detail::map(
         "clip_by_block_rms",
         [threshold]<class T>(const Array<T>& g) {
-          return Array<T>(g / maximum(sqrt(Array<T>(mean(g * g))) / threshold, 1));
+          return detail::as_type<T>(g / maximum(detail::leaf_rms(g) / threshold, 1));
         },
         grads);
     return std::pair{std::move(updates), state};
