@@ -82,23 +82,24 @@ Array<R> smallest_size(const char* function, double p, const Array<R>& sizes, co
 // The root of the sum of the squares. No kink at real elements that are 0.
 template <class T>
 Array<real_t<T>> root_of_squares(const Array<T>& x, const Axis& axis, bool keep) {
-  if constexpr (is_complex_v<T>) {
-    const Array<real_t<T>> size = evaluate(make_expr<rules::absolute>(x));
-    return evaluate(
-        make_expr<rules::sqrt>(sum(make_expr<rules::square>(size), {.axis = axis, .keepdims = keep})));
-  } else {
-    return evaluate(
-        make_expr<rules::sqrt>(sum(make_expr<rules::square>(x), {.axis = axis, .keepdims = keep})));
-  }
+  if constexpr (is_complex_v<T>)
+    return root_of_squares(evaluate(make_expr<rules::absolute>(x)), axis, keep);
+  else
+    return root_of_sum(sum(make_expr<rules::square>(x), {.axis = axis, .keepdims = keep}));
 }
-// Whether squares of these sizes overflow or lose digits, as far as the values can be read here.
+// The least size whose square keeps its digits.
+template <class R>
+double least_squared() {
+  using Limits = std::numeric_limits<R>;
+  return std::sqrt(static_cast<double>(Limits::min())) / static_cast<double>(Limits::epsilon());
+}
+// Whether squares of these sizes overflow or lose digits, as high as the values can be read here.
 template <class R>
 bool leaves_range(const Array<R>& sizes) {
   if (!is_readable(sizes) || on_accelerator(sizes)) return false;
   const ArrayBase all = contiguous(typed<R>(constant(sizes)), transforms_handled);
   const R* const at = elements<const R>(all, transforms_handled);
-  using Limits = std::numeric_limits<R>;
-  const double least = std::sqrt(static_cast<double>(Limits::min())) / static_cast<double>(Limits::epsilon());
+  const double least = least_squared<R>();
   for (std::int64_t i = 0, n = layout_of(all).size(); i < n; ++i) {
     const auto size = static_cast<double>(at[i]);
     if (!(size < std::numeric_limits<double>::infinity()) || size < least) return true;
@@ -106,7 +107,7 @@ bool leaves_range(const Array<R>& sizes) {
   return false;
 }
 
-// The p-norm of all elements along some axes.
+// The p-norm of all elements along some axes. Its derivatives are 0 where it is 0.
 template <class T>
 Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double p, const Axis& axis,
                                 bool keep) {
@@ -115,12 +116,16 @@ Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double 
   if (p == 2) {
     const Array<R> plain = root_of_squares(x, axis, keep);
     if (!leaves_range(plain)) return plain;
-    // By the largest size, where that is a number: the squares of others would leave the range.
+    // By the largest size, where that is a number whose squares leave the range. Other lines stay as they
+    // are.
     const Array<R> sizes = typed<R>(constant(evaluate(make_expr<rules::absolute>(x))));
+    const R least = static_cast<R>(least_squared<R>()), terms = static_cast<R>(x.size() / plain.size()),
+            high = std::sqrt(std::numeric_limits<R>::max() / terms) / 2;
     const auto scale_of = [&](bool kept) {
       const Array<R> most = largest_size(function, sizes, axis, kept);
       const Array<R> normal = maximum(most, std::numeric_limits<R>::min());  // whose reciprocal is finite
-      return evaluate(make_selection<rules::where>((most > 0) & isfinite(most), normal, R(1)));
+      const auto leaves = ((most > 0) & (most < least)) | ((most > high) & isfinite(most));
+      return evaluate(make_selection<rules::where>(leaves, normal, R(1)));
     };
     const Array<R> part = root_of_squares(evaluate(make_expr<rules::divide>(x, scale_of(true))), axis, keep);
     return evaluate(make_expr<rules::multiply>(part, scale_of(keep)));
@@ -133,9 +138,10 @@ Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double 
     const Array<bool> there = evaluate(make_expr<rules::not_equal>(size, Array<R>(R(0))));
     return sum(there, {.axis = axis, .keepdims = keep}).template astype<R>();
   }
-  const Array<R> power(static_cast<R>(p)), root(static_cast<R>(1 / p));
+  const Array<R> power(static_cast<R>(p));
   const Array<R> total = sum(make_expr<rules::power>(size, power), {.axis = axis, .keepdims = keep});
-  return evaluate(make_expr<rules::power>(total, root));
+  if (p < 0) return evaluate(make_expr<rules::power>(total, Array<R>(static_cast<R>(1 / p))));
+  return root_of_sum(total, p);
 }
 
 // The norm of matrices in the axes `rows` and `columns`.
@@ -147,17 +153,10 @@ Array<real_t<T>> matrix_norm_of(const char* function, const Array<T>& x, const l
   if (ord.frobenius()) return vector_norm_of(function, x, 2, {rows, columns}, keep);
   const double p = ord.p(), order = p < 0 ? -p : p;
   if (ord.nuclear() || order == 2) {
-    const Array<R> extreme = [&]() -> Array<R> {
-      if constexpr (is_linalg_v<T>) {
-        const Array<R> s = linalg::svdvals(moveaxis(x, {rows, columns}, {-2, -1}));
-        return ord.nuclear() ? Array<R>(sum(s, {.axis = -1}))
-               : p > 0       ? largest_size(function, s, -1, false)
-                             : smallest_size(function, p, s, -1, false);
-      } else {  // 16 bits
-        return matrix_norm_of(function, x.template astype<float>(), ord, rows, columns, false)
-            .template astype<R>();
-      }
-    }();
+    const Array<R> s = linalg::svdvals(moveaxis(x, {rows, columns}, {-2, -1}));
+    const Array<R> extreme = ord.nuclear() ? Array<R>(sum(s, {.axis = -1}))
+                             : p > 0       ? largest_size(function, s, -1, false)
+                                           : smallest_size(function, p, s, -1, false);
     if (!keep) return extreme;
     Dims visible = x.shape();
     visible[static_cast<std::size_t>(rows)] = visible[static_cast<std::size_t>(columns)] = 1;
@@ -183,20 +182,27 @@ namespace linalg {
 // Vector norms over one axis (ord: 2 when not given, inf, -inf, 0 or any p), matrix norms over two (ord:
 // "fro" when not given, "nuc", 1, -1, 2, -2, inf, -inf), and the 2-norm of all elements without ord and axis.
 // The result has the shape of x without these axes; keepdims leaves extent 1. Throws ValueError for an
-// unknown `ord`, for one that does not fit the number of axes, or for more than two axes with it.
+// unknown `ord`, for one that does not fit the number of axes, or for more than two axes with it. Half types
+// are computed in float and rounded once. The derivatives of vector norms are 0 where all elements are 0.
+// Numbers whose squares leave the range of their type have 2-norms, but for jit, which does not look at them.
 template <detail::ArrayLike X>
 auto norm(const X& x_, const NormOptions& options = {}) {
   using T = inexact_t<typename X::value_type>;
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("norm", x);
-  if (!options.ord.given()) return detail::vector_norm_of("norm", x, 2, options.axis, options.keepdims);
+  const NormOrder& ord = options.ord;
   const Dims axes = detail::normalize_axes("norm", options.axis, x.ndim());
-  if (axes.size() == 2)
-    return detail::matrix_norm_of("norm", x, options.ord, axes[0], axes[1], options.keepdims);
-  if (axes.size() != 1) raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
-  if (options.ord.named())
+  if (ord.given() && axes.size() != 1 && axes.size() != 2)
+    raise<ValueError>({"norm: improper number of axes, ", axes.size(), ", for ord"});
+  if (ord.named() && axes.size() == 1)
     throw ValueError("norm: ord 'fro' and 'nuc' are matrix norms, the array has one axis");
-  return detail::vector_norm_of("norm", x, options.ord.p(), Axis(axes[0]), options.keepdims);
+  return detail::in_lanes<real_t<T>>(
+      [&](const auto& wide) {
+        return ord.given() && axes.size() == 2
+                   ? detail::matrix_norm_of("norm", wide, ord, axes[0], axes[1], options.keepdims)
+                   : detail::vector_norm_of("norm", wide, ord.p(), options.axis, options.keepdims);
+      },
+      x);
 }
 
 struct MatrixNormOptions {
@@ -213,7 +219,11 @@ auto matrix_norm(const X& x_, const MatrixNormOptions& options = {}) {
   detail::check_reducible("matrix_norm", x);
   if (x.ndim() < 2) raise<ShapeError>({"matrix_norm: the array must be at least 2-d, shape ", x.shape()});
   const NormOrder ord = options.ord.given() ? options.ord : NormOrder("fro");
-  return detail::matrix_norm_of("matrix_norm", x, ord, x.ndim() - 2, x.ndim() - 1, options.keepdims);
+  return detail::in_lanes<real_t<T>>(
+      [&](const auto& wide) {
+        return detail::matrix_norm_of("matrix_norm", wide, ord, x.ndim() - 2, x.ndim() - 1, options.keepdims);
+      },
+      x);
 }
 
 struct VectorNormOptions {
@@ -230,7 +240,11 @@ auto vector_norm(const X& x_, const VectorNormOptions& options = {}) {
   const Array<T> x = detail::as_type<T>(x_);
   detail::check_reducible("vector_norm", x);
   if (options.ord.named()) throw ValueError("vector_norm: ord must be a number");
-  return detail::vector_norm_of("vector_norm", x, options.ord.p(), options.axis, options.keepdims);
+  return detail::in_lanes<real_t<T>>(
+      [&](const auto& wide) {
+        return detail::vector_norm_of("vector_norm", wide, options.ord.p(), options.axis, options.keepdims);
+      },
+      x);
 }
 
 // The condition numbers of matrices: the ratio of the largest singular value to the smallest (p: 2 when not

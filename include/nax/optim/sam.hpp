@@ -14,14 +14,18 @@ class Normalize : public Stateless {
   template <class G, class... P>
   auto update(const G& grads, const EmptyState& state, const P&...) const {
     const auto norm = global_norm(grads);
+    const Array<float> some = where(norm == 0.f, 1.f, norm);
     auto updates = detail::map(
-        "normalize", [&]<class T>(const Array<T>& g) { return Array<T>(g / norm.template astype<T>()); },
+        "normalize",
+        [&]<class T>(const Array<T>& g) {
+          return detail::as_type<T>(g / some.template astype<detail::lane_t<T>>());
+        },
         grads);
     return std::pair{std::move(updates), state};
   }
 };
-// Divides updates by their norm over the whole tree. `update` throws ValueError for a tree without floating
-// leaves.
+// Divides updates by their norm over the whole tree; updates that are all 0 stay. `update` throws ValueError
+// for a tree without floating leaves.
 inline Normalize normalize() { return {}; }
 
 struct SamOptions {

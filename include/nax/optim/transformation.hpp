@@ -27,13 +27,14 @@ Array<float> global_norm(const T& t) {
       [&](const auto& leaf) {
         using Leaf = std::remove_cvref_t<decltype(leaf)>;
         if constexpr (detail::trained_v<Leaf>) {
-          const Float squares = Array<typename Leaf::value_type>(sum(leaf * leaf)).template astype<float>();
+          const auto x = detail::as_type<nax::detail::lane_t<typename Leaf::value_type>>(leaf);
+          const Float squares = detail::as_type<float>(sum(x * x));
           total = total ? Float(*total + squares) : squares;
         }
       },
       t);
   if (!total) throw ValueError("global_norm: the tree has no floating leaves");
-  return sqrt(*total);
+  return detail::root_of_sum(*total);
 }
 
 // A transformation without memory has this for its state.
@@ -56,8 +57,8 @@ class ClipByGlobalNorm : public Stateless {
     const Array<float> factor = where(norm < max_norm_, 1.f, static_cast<float>(max_norm_) / norm);
     auto updates = detail::map(
         "clip_by_global_norm",
-        [&](const auto& g) {
-          return g * factor.astype<typename std::remove_cvref_t<decltype(g)>::value_type>();
+        [&]<class T>(const Array<T>& g) {
+          return detail::as_type<T>(g * factor.template astype<detail::lane_t<T>>());
         },
         grads);
     return std::pair{std::move(updates), state};

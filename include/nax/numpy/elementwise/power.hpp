@@ -34,6 +34,21 @@ template <class X> requires Function<X> auto cbrt(X&& x) { return detail::apply<
 template <class X> requires Function<X> auto rsqrt(X&& x) { return detail::apply<rules::rsqrt>(std::forward<X>(x)); }
 // clang-format on
 
+namespace detail {
+
+// The root of order p > 0 of sums of powers. Its derivatives are 0 where the sum is 0.
+template <class T>
+Array<T> root_of_sum(const Array<T>& sum, double p = 2) {
+  const Array<T> zero(T(0));
+  const auto none = make_expr<rules::equal>(sum, zero);
+  const auto some = make_selection<rules::where>(none, Array<T>(T(1)), sum);
+  if (p == 2) return evaluate(make_selection<rules::where>(none, zero, make_expr<rules::sqrt>(some)));
+  const auto root = make_expr<rules::power>(some, Array<T>(static_cast<T>(1 / p)));
+  return evaluate(make_selection<rules::where>(none, zero, root));
+}
+
+}  // namespace detail
+
 // Overload for recorded values, which the derivative of integer powers calls.
 template <class T>
 Recorded<T> raised(const Recorded<T>& x, std::int64_t n) {
