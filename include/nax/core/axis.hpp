@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "nax/core/none.hpp"
@@ -40,12 +41,20 @@ NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim)
 // Normalises axes; every axis where none was given.
 NAX_ENGINE Dims normalize_axes(const char* function, const Axis& axis, int ndim);
 
+// Throws ValueError where a place up to `last` does not fit an int32.
+NAX_ENGINE void check_places(const char* function, std::int64_t last);
+
 }  // namespace detail
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
 NAX_BEGIN
 namespace detail {
+
+NAX_ENGINE void check_places(const char* function, std::int64_t last) {
+  if (last > INT32_MAX)
+    raise<ValueError>({function, ": places are int32, and do not reach ", last, ": split the array"});
+}
 
 NAX_ENGINE Dims normalize_axes(const char* function, const Dims& axes, int ndim) {
   Dims out;

@@ -23,13 +23,14 @@ Array<std::int32_t> argument_of(const char* function, const X& x_, const AxisOpt
 }  // namespace detail
 
 // The place of the largest element along `axis`, or in row-major order. Throws ValueError where there is no
-// element.
+// element, and for more elements than int32 counts.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmax(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of("argmax", x, options, true);
 }
 // The place of the smallest element along an axis, the first of equal ones; a NaN is smallest. Throws
-// ValueError if there are no elements or `axis` is several axes, and IndexError if it is out of bounds.
+// ValueError if there are no elements, more than int32 counts or `axis` is several axes, and IndexError if it
+// is out of bounds.
 template <detail::ArrayLike X>
 Array<std::int32_t> argmin(const X& x, const AxisOptions& options = {}) {
   return detail::argument_of("argmin", x, options, false);
@@ -50,6 +51,7 @@ NAX_ENGINE ArrayBase argument_of(const char* function, const ArrayBase& x, const
   const Frame frame = layout_of(x);
   const std::int64_t n = marked_count(marks, frame);
   if (n == 0) raise<ValueError>({function, ": attempt to get ", function, " of an empty sequence"});
+  check_places(function, n - 1);
   ArrayBase result = allocate(DType::int32, reduced_frame(frame, over_frame(marks, frame), options.keepdims),
                               device_for(function, x));
   const std::int64_t size = layout_of(result).size();

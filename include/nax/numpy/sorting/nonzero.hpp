@@ -61,7 +61,7 @@ std::array<Array<std::int32_t>, n> bound_indices(const char* function, const Arr
 }  // namespace detail
 
 // The indices of the elements that are not zero: one int32 array an axis. Each has shape (count,). Throws
-// ValueError for a 0-d array.
+// ValueError for a 0-d array, and for an axis longer than int32 counts.
 template <detail::ArrayLike X>
 std::vector<Array<std::int32_t>> nonzero(const X& x) {
   return detail::indices_by_axis("nonzero", detail::truth("nonzero", x));
@@ -92,11 +92,12 @@ Array<std::int32_t> argwhere(const X& x) {
   return detail::stack_on("argwhere", indices, 1);
 }
 // Positions in the flattened array. The result has shape (count,). Throws ValueError for an array batched by
-// vmap.
+// vmap, and for more elements than int32 counts.
 template <detail::ArrayLike X>
 Array<std::int32_t> flatnonzero(const X& x) {
-  const Array<std::int64_t> positions =
-      detail::true_positions("flatnonzero", detail::truth("flatnonzero", x));
+  const Array<bool> mask = detail::truth("flatnonzero", x);
+  detail::check_places("flatnonzero", mask.size() - 1);
+  const Array<std::int64_t> positions = detail::true_positions("flatnonzero", mask);
   if (detail::on_accelerator(positions))
     return detail::typed<std::int32_t>(detail::as_dtype(positions, DType::int32));
   const std::int64_t* at = detail::elements<const std::int64_t>(positions);

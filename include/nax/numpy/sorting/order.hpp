@@ -133,6 +133,7 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE ArrayBase argpartition_lines(const ArrayBase& x, std::int64_t kth, int axis) {
+  check_places("argpartition", x.shape(axis) - 1);
   const ArrayBase rows = contiguous(x, transforms_handled);
   const loops::Lines lines = lines_of(layout_of(rows), axis);
   ArrayBase order = allocate(DType::int32, layout_of(rows), device_for("argpartition", x));

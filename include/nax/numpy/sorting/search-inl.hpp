@@ -9,6 +9,7 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
   check_operand(function, a_);
   check_operand(function, v_);
   if (a_.ndim() != 1) raise<ValueError>({function, ": the sorted array must be 1-d, shape ", a_.shape()});
+  check_places(function, a_.size());
   const Device device = device_for(function, a_, v_);
   const ArrayBase a = sortable_rows(beside(v_, a_)), v = sortable_rows(beside(a_, v_));
   const std::int64_t n = a_.size(), each = v_.size();

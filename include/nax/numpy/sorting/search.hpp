@@ -61,7 +61,8 @@ Sought<T> sought_among_integers(V v_, bool right) {
 
 // Where the elements of v would be inserted into the sorted 1-d array a to keep its order: before equal
 // elements, or behind them with .side = "right". Integers are compared with a number v as it is, rounded to
-// no type. The result has the shape of v. Throws ValueError if `a` is not 1-d or the side is unknown.
+// no type. The result has the shape of v. Throws ValueError if `a` is not 1-d or longer than int32 counts, or
+// the side is unknown.
 template <detail::ArrayLike A, detail::Operand V>
 Array<std::int32_t> searchsorted(const A& a, const V& v, const SearchsortedOptions& options = {}) {
   using T = typename A::value_type;

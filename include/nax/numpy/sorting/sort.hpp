@@ -152,6 +152,7 @@ NAX_ENGINE ArrayBase sortable_rows(const ArrayBase& x) {
 }
 
 NAX_ENGINE ArrayBase argsort_lines(const ArrayBase& x, int axis, bool descending) {
+  check_places("argsort", x.shape(axis) - 1);
   const ArrayBase rows = contiguous(x, transforms_handled);
   ArrayBase order = allocate(DType::int32, layout_of(rows), device_for("argsort", x));
   backend::run(order.device(), ops::Argsort{lines_of(layout_of(rows), axis), rows.dtype(), descending},
@@ -168,6 +169,7 @@ NAX_ENGINE ArrayBase sort_lines(const ArrayBase& x, int axis, bool descending) {
 }
 
 NAX_ENGINE ArrayBase top_k_lines(const ArrayBase& x, std::int64_t k) {
+  check_places("top_k", x.shape(-1) - 1);
   const ArrayBase rows = contiguous(x, transforms_handled);
   Frame frame = layout_of(rows);
   frame.shape.back() = k;
