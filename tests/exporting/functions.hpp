@@ -234,7 +234,64 @@ void add_conv(Folder& folder, const char* name, const Shape& x, const Shape& w, 
   folder.add(
       name, [=](const A& a) { return nn::conv(a, draw(6, w), options); }, draw(5, x));
 }
-// Of StableHLO alone: whole numbers that ONNX Runtime does not reduce, and NaN, which ONNX does not order.
+// Extrema keep NaN, and casts to integers have a value for all floats.
+template <class Folder>
+void add_nans(Folder& folder) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  const A x{{nan, 1, 5, 2}, {3, nan, -1, nan}, {2, 0, 1, nan}, {4, infinity, -infinity, 0}};
+  folder.add(
+      "nan_max", [](const A& a) { return max(a, {.axis = 1}); }, x);
+  folder.add(
+      "nan_max_of_all", [](const A& a) { return max(a); }, x);
+  folder.add(
+      "nan_min", [](const A& a) { return min(a, {.axis = 0}); }, x);
+  folder.add(
+      "nan_ptp", [](const A& a) { return A(ptp(a, {.axis = 1})); }, x);
+  folder.add(
+      "nan_maximum", [](const A& a) { return A(maximum(a, flip(a)) + minimum(a, 1.f) + nn::relu(a)); }, x);
+  folder.add(
+      "nan_argmax", [](const A& a) { return argmax(a, {.axis = 1}); }, x);
+  folder.add(
+      "nan_argmin", [](const A& a) { return argmin(a); }, x);
+  folder.add(
+      "nan_argmin_axis", [](const A& a) { return argmin(a, {.axis = 0}); }, x);
+  A image = draw(5, {2, 9, 8, 2});
+  image = image.at(0, 3, 4, 1).set(nan);
+  image = image.at(1, 0, 0, 0).set(nan);
+  const nn::PoolOptions options{.strides = {2, 2}, .padding = {{2, 1}, {3, 4}}};
+  folder.add(
+      "nan_max_pool",
+      [=](const A& a) {
+        return nn::max_pool(a, {2, 2}, options);
+      },
+      image);
+  folder.add(
+      "nan_min_pool",
+      [=](const A& a) {
+        return nn::min_pool(a, {3, 2}, options);
+      },
+      image);
+  folder.add(
+      "nan_adaptive_pool",
+      [](const A& a) {
+        return nn::adaptive_max_pool(a, {3, 2});
+      },
+      image);
+  const A odd{300,   -2.7f,  -1,  nan,          infinity, -infinity, 3e9f,
+              -3e9f, 127.9f, 128, 2147483648.f, 1e19f,    2e19f,     -1e19f};
+  const auto cast = [&]<class To>(const char* name, To) {
+    folder.add(
+        std::string("cast_") + name, [](const A& a) { return a.template astype<To>(); }, odd);
+    folder.add(
+        std::string("cast_double_") + name, [](const Array<double>& a) { return a.template astype<To>(); },
+        odd.template astype<double>());
+  };
+  cast("int8", std::int8_t()), cast("uint8", std::uint8_t()), cast("int16", std::int16_t());
+  cast("uint16", std::uint16_t()), cast("int32", std::int32_t()), cast("uint32", std::uint32_t());
+  cast("int64", std::int64_t()), cast("uint64", std::uint64_t());
+}
+// Of StableHLO alone: whole numbers that ONNX Runtime does not reduce, and NaN, which ONNX does not sort.
 template <class Folder>
 void add_orders(Folder& folder) {
   using Wide = Array<std::int64_t>;
@@ -248,10 +305,6 @@ void add_orders(Folder& folder) {
       "min_uint64", [](const Unsigned& x) { return min(x); }, Unsigned{~std::uint64_t{0}, 3});
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const A x{{nan, 1, 5, 2}, {3, nan, -1, nan}, {2, 0, 1, nan}};
-  folder.add_stablehlo(
-      "nan_argmax", [](const A& a) { return argmax(a, {.axis = 1}); }, x);
-  folder.add_stablehlo(
-      "nan_argmin", [](const A& a) { return argmin(a); }, x);
   folder.add_stablehlo(
       "nan_sort", [](const A& a) { return sort(a, {.axis = 1}); }, x);
   folder.add_stablehlo(
@@ -359,6 +412,7 @@ void add_all(Folder& folder) {
   add_shapes(folder);
   add_sums(folder);
   add_windows(folder);
+  add_nans(folder);
 }
 
 }  // namespace exported

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -95,8 +96,30 @@ NAX_ENGINE int Graph::number(double value, DType dtype) {
 }
 
 NAX_ENGINE int Graph::cast(int x, DType dtype) {
-  const Node& from = (*this)[x];
-  return from.dtype == dtype ? x : add({NodeKind::cast, {x}, dtype, from.shape});
+  const DType from = (*this)[x].dtype;
+  if (from == dtype) return x;
+  if (system != System::stablehlo && dtype_kind(from) == Kind::floating && dtype_kind(dtype) == Kind::integer)
+    return rounded_towards_zero(x, dtype);
+  return add({NodeKind::cast, {x}, dtype, Dims((*this)[x].shape)});
+}
+
+NAX_ENGINE int Graph::rounded_towards_zero(int x, DType dtype) {
+  const bool has_sign = dtype < DType::uint8;
+  const int bits = static_cast<int>(8 * dtype_size(dtype)) - has_sign;
+  // A type that holds both ends, but for the greatest 64-bit number.
+  const DType type = bits > 24 ? DType::float64 : promote((*this)[x].dtype, DType::float32);
+  x = cast(x, type);
+  const double end = std::ldexp(1, bits), least = has_sign ? -end : 0,
+               most = bits > 53 ? std::nextafter(end, 0) : end - 1;
+  const int is_number = elementwise(NodeKind::equal, {x, x}, DType::boolean);
+  int y = elementwise(NodeKind::select, {is_number, x, number(0, type)}, type);
+  y = elementwise(NodeKind::maximum, {y, number(least, type)}, type);
+  y = elementwise(NodeKind::minimum, {y, number(most, type)}, type);
+  y = add({NodeKind::cast, {y}, dtype, Dims((*this)[y].shape)});
+  if (bits <= 53) return y;
+  const std::uint64_t greatest = UINT64_MAX >> has_sign;
+  const int beyond = elementwise(NodeKind::less_equal, {number(end, type), x}, DType::boolean);
+  return elementwise(NodeKind::select, {beyond, own_constant(&greatest, dtype, {}), y}, dtype);
 }
 
 NAX_ENGINE int Graph::reshape(int x, const Dims& shape) {

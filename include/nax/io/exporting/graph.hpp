@@ -185,6 +185,7 @@ struct Graph {
   // Copies the bytes.
   NAX_ENGINE int own_constant(const void* data, DType dtype, const Dims& shape);
   NAX_ENGINE int number(double value, DType dtype);
+  // Floats become integers as astype() has it: ONNX and C leave NaN and what is out of range open.
   NAX_ENGINE int cast(int x, DType dtype);
   NAX_ENGINE int reshape(int x, const Dims& shape);
   NAX_ENGINE int transpose(int x, const std::vector<std::int64_t>& axes);
@@ -200,6 +201,7 @@ struct Graph {
   std::int64_t loops = 0;  // how many have begun
 
  private:
+  NAX_ENGINE int rounded_towards_zero(int x, DType dtype);
   std::map<std::string, int> known_;
 };
 

@@ -83,6 +83,13 @@ class StepWriter {
 
   static DType reduced_as(DType dtype, std::optional<loops::ReduceKind> kind);
   int reduce(loops::ReduceKind kind, int x, const program::Operand& to);
+  // Extrema of ONNX Runtime leave NaN out, or take it by its place. 1 where x is NaN, 0 elsewhere, for
+  // extrema of x to be NaN where that of these is 1.
+  bool drops_nan(int x) const {
+    return graph_.system == System::onnx && dtype_kind(dtype(x)) == Kind::floating;
+  }
+  int nan_marks(int x, DType type);
+  int with_nan(int extrema, int marks);
   // The lower or upper triangles of matrices, their diagonals times `diagonal`, and zeros elsewhere.
   int triangle(int x, bool lower, double diagonal);
   template <class Lines>

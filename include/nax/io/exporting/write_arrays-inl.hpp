@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "nax/io/exporting/step_writer.hpp"
 
 NAX_BEGIN
@@ -8,6 +10,14 @@ namespace io::detail {
 inline DType StepWriter::reduced_as(DType dtype, std::optional<loops::ReduceKind> kind) {
   return kind && (*kind == loops::ReduceKind::any || *kind == loops::ReduceKind::all) ? DType::boolean
                                                                                       : dtype;
+}
+
+inline int StepWriter::nan_marks(int x, DType type) {
+  return graph_.cast(truth(NodeKind::logical_not, {truth(NodeKind::equal, {x, x})}), type);
+}
+inline int StepWriter::with_nan(int extrema, int marks) {
+  const int nan = number(std::numeric_limits<double>::quiet_NaN(), extrema);
+  return make(NodeKind::select, {truth(NodeKind::less, {number(0, marks), marks}), nan, extrema});
 }
 
 inline int StepWriter::reduce(loops::ReduceKind kind, int x, const program::Operand& to) {
@@ -31,7 +41,11 @@ inline int StepWriter::reduce(loops::ReduceKind kind, int x, const program::Oper
     }
     return NodeKind::sum;
   };
-  x = graph_.reduce(node(), x, axes);
+  const NodeKind by = node();
+  const bool guards = (by == NodeKind::max || by == NodeKind::min) && !axes.empty() && drops_nan(x);
+  const int marks = guards ? graph_.reduce(NodeKind::max, nan_marks(x, DType::int32), axes) : -1;
+  x = graph_.reduce(by, x, axes);
+  if (guards) return with_nan(x, marks);
   return truths ? make(NodeKind::logical_not, {truth(NodeKind::equal, {x, number(0, x)})}) : x;
 }
 
@@ -75,7 +89,14 @@ inline void StepWriter::write(const ops::ArgReduce& f) {
   }
   Dims shape(1, f.lines.outer);
   shape.push_back(f.lines.inner);
-  put(1, graph_.reshape(graph_.add({NodeKind::argmax, {x}, DType::int32, shape, {1}}), operand(1)->shape));
+  const auto place = [&](int of) { return graph_.add({NodeKind::argmax, {of}, DType::int32, shape, {1}}); };
+  int found = place(x);
+  if (drops_nan(x)) {  // the first NaN
+    const int marks = nan_marks(x, DType::int32), most = graph_.reduce(NodeKind::max, marks, {1});
+    const int some = truth(NodeKind::less, {number(0, most), graph_.reshape(most, shape)});
+    found = make(NodeKind::select, {some, place(marks), found});
+  }
+  put(1, graph_.reshape(found, operand(1)->shape));
 }
 
 inline void StepWriter::write(const ops::Scan& f) {

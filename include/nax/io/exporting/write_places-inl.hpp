@@ -135,7 +135,11 @@ inline int StepWriter::pool(const SlotNodes::Best& best) {
   }
   for (std::size_t i = 1; i + 1 < rank; ++i) numbers.push_back(w.window[i]);
   const int x = best.greatest ? best.node : make(NodeKind::negative, {best.node});
-  const int y = graph_.add({NodeKind::max_pool, {x}, dtype(x), w.out, std::move(numbers)});
+  const auto pooled = [&](int of) {
+    return graph_.add({NodeKind::max_pool, {of}, dtype(of), w.out, numbers});
+  };
+  int y = pooled(x);
+  if (drops_nan(x)) y = with_nan(y, pooled(nan_marks(x, dtype(x))));
   return best.greatest ? y : make(NodeKind::negative, {y});
 }
 
