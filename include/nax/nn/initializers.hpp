@@ -102,15 +102,16 @@ Array<T> variance_scaling(const random::Key& key, const Shape& shape, double sca
   const double fan = mode == Mode::fan_in    ? in * field
                      : mode == Mode::fan_out ? out * field
                                              : (in + out) * field / 2;
-  const T variance = static_cast<T>(scale / fan);
+  using L = nax::detail::lane_t<T>;
+  const L variance = static_cast<L>(scale / fan);
   if (distribution == Distribution::uniform)
     return detail::scaled(random::uniform<T>(key, shape, {.minval = -1, .maxval = 1}),
-                          std::sqrt(3 * variance));
+                          static_cast<T>(std::sqrt(3 * variance)));
   if (distribution == Distribution::normal)
-    return detail::scaled(random::normal<T>(key, shape), std::sqrt(variance));
+    return detail::scaled(random::normal<T>(key, shape), static_cast<T>(std::sqrt(variance)));
   // Cutting off at two standard deviations makes them smaller: the divisor is what is left.
   return detail::scaled(random::truncated_normal<T>(key, -2, 2, shape),
-                        std::sqrt(variance) / T(0.87962566103423978));
+                        static_cast<T>(std::sqrt(variance) / L(0.87962566103423978)));
 }
 
 // Draws uniform weights of variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot and Bengio 2010).
