@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     const nax::data::Tokenizer tokenizer = nax::data::Tokenizer::load(folder);
     const examples::Bert bert = examples::read_bert(folder);
     const auto embed = [&](const std::vector<std::string>& texts) {
-      const Array<float> x = bert.embed(tokenizer.encode_batch(texts));
+      const Array<float> x = bert.embed(tokenizer.encode_batch(texts, {.fixed = false}));
       return Array<float>(x / nax::linalg::norm(x, {.axis = 1, .keepdims = true}));
     };
     std::vector<std::string> sentences = {

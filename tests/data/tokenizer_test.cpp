@@ -98,6 +98,28 @@ TEST(Tokenizer, TextsAreCutAndFilledUpOnTheLeft) {
   EXPECT_TRUE(array_equal(batch.mask, Array<bool>{{false, true}, {true, true}, {false, false}}));
 }
 
+// As sentence-transformers save it, with truncation and padding on.
+TEST(Tokenizer, BatchesHaveTheLengthThatTheFileFixes) {
+  const OwnFile file;
+  const Tokenizer tokenizer = file.load(bert_with(
+      R"(, "truncation": {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0},
+           "padding": {"strategy": {"Fixed": 4}, "direction": "Right", "pad_to_multiple_of": null, "pad_id": 0,
+                       "pad_type_id": 0, "pad_token": "[PAD]"})"));
+  const data::TokenBatch batch = tokenizer.encode_batch({"a", "b a"});
+  EXPECT_TRUE(array_equal(batch.ids, Array<int>{{2, 0, 0, 0}, {3, 2, 0, 0}}));
+  EXPECT_TRUE(array_equal(batch.mask, Array<bool>{{true, false, false, false}, {true, true, false, false}}));
+  EXPECT_EQ(tokenizer.encode_batch({"a", "b a"}, {.fixed = false}).ids.shape(), (Shape{2, 2}));
+  EXPECT_EQ(tokenizer.encode_batch({"a b c a b c"}).ids.shape(), (Shape{1, 4}));
+  EXPECT_EQ(tokenizer.encode_batch({"a b c a b c"}, {.max_tokens = 6}).ids.shape(), (Shape{1, 6}));
+  EXPECT_EQ(tokenizer.encode("a b"), (std::vector<int>{2, 3}));
+
+  const Tokenizer multiples = file.load(bert_with(
+      R"(, "padding": {"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": 3, "pad_id": 0})"));
+  EXPECT_TRUE(array_equal(multiples.encode_batch({"a", "b a c a"}).ids,
+                          Array<int>{{0, 0, 0, 0, 0, 2}, {0, 0, 3, 2, 4, 2}}));
+  EXPECT_EQ(multiples.encode_batch({"a b c"}).ids.shape(), (Shape{1, 3}));
+}
+
 // Words of many letters take no longer a letter; pairs learnt first are joined first, from the left.
 TEST(Tokenizer, LongWordsAreJoined) {
   const OwnFile file;
@@ -154,12 +176,14 @@ TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
   const auto option = [&](const std::string& rest) {
     return refusal(model(R"(, "pre_tokenizer": {"type": "BertPreTokenizer"}, )" + rest));
   };
-  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "strategy": {"Fixed": 8}})"),
-            "padding's strategy is not known: Fixed");
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "strategy": "Shortest"})"),
+            "padding's strategy is not known: Shortest");
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "strategy": {"Fixed": "8"}})"),
+            "padding has no number of tokens");
   EXPECT_EQ(option(R"("padding": {"pad_id": 0, "direction": "Both"})"),
             "padding's direction is not known: Both");
-  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "pad_to_multiple_of": 8})"),
-            "padding's pad_to_multiple_of is not known");
+  EXPECT_EQ(option(R"("padding": {"pad_id": 0, "pad_to_multiple_of": -8})"),
+            "padding has no number of tokens");
   EXPECT_EQ(option(R"("truncation": {"max_length": 8, "strategy": "OnlySecond"})"),
             "truncation's strategy is not known: OnlySecond");
   EXPECT_EQ(option(R"("truncation": {"max_length": 8, "direction": 1})"),

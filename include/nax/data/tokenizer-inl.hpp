@@ -262,11 +262,13 @@ NAX_ENGINE std::vector<int> Tokenizer::encode(std::string_view text, const Encod
 NAX_ENGINE TokenBatch Tokenizer::encode_batch(const std::vector<std::string>& texts,
                                               const EncodeOptions& options) const {
   std::vector<std::vector<int>> all;
-  std::size_t longest = 0;
+  std::size_t longest = options.fixed ? static_cast<std::size_t>(fixed_length_) : 0;
   for (const std::string& text : texts) {
     all.push_back(encode(text, options));
     longest = std::max(longest, all.back().size());
   }
+  if (const std::size_t multiple = static_cast<std::size_t>(multiple_); options.fixed)
+    longest = (longest + multiple - 1) / multiple * multiple;
   std::vector<int> ids, mask;
   for (const std::vector<int>& one : all) {
     const std::size_t before = pads_left_ ? longest - one.size() : 0;

@@ -21,6 +21,8 @@ namespace data {
 struct EncodeOptions {
   bool special = true;                          // adds those that the model begins and ends texts with
   std::optional<std::int64_t> max_tokens = {};  // with them; the file's limit without
+  bool fixed =
+      true;  // fills batches up to the length that the file fixes, if any; false: to the longest text
 };
 
 // Texts side by side, short ones filled up at their ends, or beginnings if the file says so: (texts, tokens).
@@ -38,7 +40,8 @@ class Tokenizer {
 
   // The tokens of a text. Throws ValueError for text that is not UTF-8.
   NAX_ENGINE std::vector<int> encode(std::string_view text, const EncodeOptions& options = {}) const;
-  // The tokens of several texts; empty places have the token `[PAD]`, or 0 without one.
+  // The tokens of several texts; empty places have the token `[PAD]`, or 0 without one. A batch is as long as
+  // its longest text, or as the file fixes (`"Fixed"`, `pad_to_multiple_of`), where no text is longer.
   NAX_ENGINE TokenBatch encode_batch(const std::vector<std::string>& texts,
                                      const EncodeOptions& options = {}) const;
   // The text of tokens, without special ones unless `special`; parts of characters become U+FFFD. Throws
@@ -84,9 +87,10 @@ class Tokenizer {
   std::string prefix_;                               // of pieces within a word
   std::optional<int> unknown_, padding_;
   std::size_t longest_word_ = 100;
-  std::vector<int> before_, after_;             // of a text
-  std::optional<std::int64_t> max_tokens_;      // the file's
-  bool cuts_left_ = false, pads_left_ = false;  // where texts are cut to max_tokens, and filled up
+  std::vector<int> before_, after_;               // of a text
+  std::optional<std::int64_t> max_tokens_;        // the file's
+  std::int64_t fixed_length_ = 0, multiple_ = 1;  // of batches; of which they are multiples
+  bool cuts_left_ = false, pads_left_ = false;    // where texts are cut to max_tokens, and filled up
   bool clean_ = false, ideographs_ = false, accents_ = true,
        lower_ = false;      // what normalising does; keeps accents?
   bool cuts_ = true;        // into words?

@@ -30,11 +30,11 @@ struct Tokenizer::Reader {
     const Json& found = at(from, key);
     return found.is(Json::Kind::boolean) ? found.number != 0 : otherwise;
   }
-  int number(const Json& from, const std::string& what) const {
+  int number(const Json& from, const std::string& what, const char* of = "a token") const {
     constexpr double most = 1 << 24;
     if (!from.is(Json::Kind::number) || !(from.number >= 0 && from.number < most) ||
         from.number != static_cast<double>(static_cast<int>(from.number)))
-      fail(what + " has no number of a token");
+      fail(what + " has no number of " + of);
     return static_cast<int>(from.number);
   }
   std::string text(const Json& from, const std::string& what) const {
@@ -120,9 +120,13 @@ struct Tokenizer::Reader {
     if (const Json& padding = at(all, "padding"); !padding.is(Json::Kind::null)) {
       made.padding_ = number(at(padding, "pad_id"), "padding");
       made.pads_left_ = option(padding, "padding", "direction", {"Right", "Left"}) == 1;
-      option(padding, "padding", "strategy", {"BatchLongest"});
-      if (!at(padding, "pad_to_multiple_of").is(Json::Kind::null))
-        fail("padding's pad_to_multiple_of is not known");
+      const Json &strategy = at(padding, "strategy"), &fixed = at(strategy, "Fixed"),
+                 &multiple = at(padding, "pad_to_multiple_of");
+      if (fixed.is(Json::Kind::null))
+        option(padding, "padding", "strategy", {"BatchLongest"});
+      else
+        made.fixed_length_ = number(fixed, "padding", "tokens");
+      if (!multiple.is(Json::Kind::null)) made.multiple_ = std::max(number(multiple, "padding", "tokens"), 1);
     } else {
       made.padding_ = made.id("[PAD]");
     }
