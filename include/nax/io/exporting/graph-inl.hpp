@@ -109,17 +109,27 @@ NAX_ENGINE int Graph::rounded_towards_zero(int x, DType dtype) {
   // A type that holds both ends, but for the greatest 64-bit number.
   const DType type = bits > 24 ? DType::float64 : promote((*this)[x].dtype, DType::float32);
   x = cast(x, type);
-  const double end = std::ldexp(1, bits), least = has_sign ? -end : 0,
-               most = bits > 53 ? std::nextafter(end, 0) : end - 1;
-  const int is_number = elementwise(NodeKind::equal, {x, x}, DType::boolean);
-  int y = elementwise(NodeKind::select, {is_number, x, number(0, type)}, type);
-  y = elementwise(NodeKind::maximum, {y, number(least, type)}, type);
-  y = elementwise(NodeKind::minimum, {y, number(most, type)}, type);
-  y = add({NodeKind::cast, {y}, dtype, Dims((*this)[y].shape)});
-  if (bits <= 53) return y;
-  const std::uint64_t greatest = UINT64_MAX >> has_sign;
-  const int beyond = elementwise(NodeKind::less_equal, {number(end, type), x}, DType::boolean);
-  return elementwise(NodeKind::select, {beyond, own_constant(&greatest, dtype, {}), y}, dtype);
+  const auto make = [&](NodeKind kind, std::vector<int> inputs) { return elementwise(kind, inputs, type); };
+  const auto holds = [&](NodeKind kind, std::vector<int> inputs) {
+    return elementwise(kind, inputs, DType::boolean);
+  };
+  const auto converted = [&](int y, DType to) {
+    return add({NodeKind::cast, {y}, to, Dims((*this)[y].shape)});
+  };
+  const double end = std::ldexp(1, bits), least = has_sign ? -end : 0;
+  int y = make(NodeKind::select, {holds(NodeKind::equal, {x, x}), x, number(0, type)});
+  y = make(NodeKind::maximum, {y, number(least, type)});
+  if (bits <= 53) return converted(make(NodeKind::minimum, {y, number(end - 1, type)}), dtype);
+  // The upper half of uint64 is int64's negative one: ONNX Runtime chooses among int64 alone.
+  const double middle = std::ldexp(1, 63);
+  const int beyond = holds(NodeKind::less_equal, {number(end, type), y});
+  if (!has_sign)
+    y = make(NodeKind::select, {holds(NodeKind::less_equal, {number(middle, type), y}),
+                                make(NodeKind::subtract, {y, number(end, type)}), y});
+  y = converted(make(NodeKind::minimum, {y, number(std::nextafter(middle, 0), type)}), DType::int64);
+  const std::int64_t greatest = has_sign ? INT64_MAX : -1;
+  y = elementwise(NodeKind::select, {beyond, own_constant(&greatest, DType::int64, {}), y}, DType::int64);
+  return has_sign ? y : converted(y, dtype);
 }
 
 NAX_ENGINE int Graph::reshape(int x, const Dims& shape) {
