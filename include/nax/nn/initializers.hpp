@@ -43,6 +43,15 @@ Array<T> scaled(Array<T> draws, T scale) {
   return draws;
 }
 
+// Draws of half types are those of float.
+template <class T>
+Array<T> scaled_truncated_normal(const random::Key& key, double lower, double upper, const Shape& shape,
+                                 double scale) {
+  using L = nax::detail::lane_t<T>;
+  return scaled(random::truncated_normal<L>(key, lower, upper, shape), static_cast<L>(scale))
+      .template astype<T>();
+}
+
 }  // namespace detail
 
 struct UniformOptions {
@@ -71,8 +80,7 @@ struct TruncatedNormalOptions {
 template <class T = float>
 Array<T> truncated_normal(const random::Key& key, const Shape& shape,
                           const TruncatedNormalOptions& options = {}) {
-  return detail::scaled(random::truncated_normal<T>(key, options.lower, options.upper, shape),
-                        static_cast<T>(options.stddev));
+  return detail::scaled_truncated_normal<T>(key, options.lower, options.upper, shape, options.stddev);
 }
 
 enum class Mode { fan_in, fan_out, fan_avg };
@@ -110,8 +118,7 @@ Array<T> variance_scaling(const random::Key& key, const Shape& shape, double sca
   if (distribution == Distribution::normal)
     return detail::scaled(random::normal<T>(key, shape), static_cast<T>(std::sqrt(variance)));
   // Cutting off at two standard deviations makes them smaller: the divisor is what is left.
-  return detail::scaled(random::truncated_normal<T>(key, -2, 2, shape),
-                        static_cast<T>(std::sqrt(variance) / L(0.87962566103423978)));
+  return detail::scaled_truncated_normal<T>(key, -2, 2, shape, std::sqrt(variance) / L(0.87962566103423978));
 }
 
 // Draws uniform weights of variance 2 / (inputs + outputs), for tanh and sigmoid (Glorot and Bengio 2010).
