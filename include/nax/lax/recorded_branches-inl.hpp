@@ -166,7 +166,7 @@ NAX_ENGINE void BranchNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   for (std::size_t k = 0; k < takers.size(); ++k) give(sweep, takers[k], std::move(done[k]));
 }
 
-NAX_ENGINE LoopArrays BranchNode::push_bodies(Forward& sweep) {
+NAX_ENGINE LoopArrays BranchNode::push_call(Forward& sweep) {
   return record_choice("switch_tangent", index, kin, [&](std::size_t b) {
     sweep.forget(nodes[b].begin, nodes[b].end);
     sweep.run(nodes[b].begin + 1, nodes[b].end);

@@ -183,14 +183,5 @@ struct SlotRows {
   program::EndedBody::Rows rows;
 };
 
-NAX_ENGINE LoopArrays BodyNode::push_call(Forward& sweep) {
-  try {
-    return push_bodies(sweep);
-  } catch (const NoTangent&) {
-    refuses_tangents = true;
-    return {};
-  }
-}
-
 }  // namespace detail
 NAX_END

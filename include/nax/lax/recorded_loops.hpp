@@ -74,9 +74,6 @@ struct BodyNode : CallNode {
     for (const auto& k : kin) std::erase_if(k->nodes, [this](const auto& n) { return n.owner == this; });
   }
   Watchers watchers(const Tape&) const override { return watched; }
-  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
-  // The tangents of the outputs. Throws NoTangent where one has none.
-  virtual LoopArrays push_bodies(Forward& sweep) = 0;
 };
 
 struct LoopNode final : BodyNode {
@@ -92,7 +89,7 @@ struct LoopNode final : BodyNode {
 
   using BodyNode::BodyNode;
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
-  NAX_ENGINE_VIRTUAL LoopArrays push_bodies(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
 };
 
 struct BranchNode final : BodyNode {
@@ -102,7 +99,7 @@ struct BranchNode final : BodyNode {
 
   using BodyNode::BodyNode;
   NAX_ENGINE_VIRTUAL void pull_call(LoopArrays cotangents, Reverse& sweep) override;
-  NAX_ENGINE_VIRTUAL LoopArrays push_bodies(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
 };
 
 struct RecordedScan {

@@ -105,7 +105,7 @@ NAX_ENGINE void LoopNode::pull_call(LoopArrays cotangents, Reverse& sweep) {
   }
 }
 
-NAX_ENGINE LoopArrays LoopNode::push_bodies(Forward& sweep) {
+NAX_ENGINE LoopArrays LoopNode::push_call(Forward& sweep) {
   const std::size_t begin = nodes[0].begin, end = nodes[0].end;
   Tape& tape = sweep.tape();
   MovedCarries moved(sweep, carries, watched);

@@ -196,7 +196,7 @@ struct WhileNode final : BodyNode {
   void pull_call(LoopArrays, Reverse&) override {
     refuse_loop("jit: a while_loop whose gradient is taken cannot be recorded");
   }
-  NAX_ENGINE_VIRTUAL LoopArrays push_bodies(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL LoopArrays push_call(Forward& sweep) override;
 
   // Records it, of the carries whose arrays in the body are watched. Those before `first` are no results.
   static void record(WhileDraft& draft, const std::shared_ptr<BodyKin>& kin, const LoopArrays& initial,
@@ -219,7 +219,7 @@ struct WhileNode final : BodyNode {
   }
 };
 
-inline LoopArrays WhileNode::push_bodies(Forward& sweep) {
+inline LoopArrays WhileNode::push_call(Forward& sweep) {
   Tape& tape = sweep.tape();
   MovedCarries moved(sweep, inputs, watched);
   const std::size_t primal = parts.inside.size();

@@ -12,13 +12,22 @@ namespace detail {
 
 struct CallNode : Node {
   std::vector<ArrayBase> slots;
-  bool refuses_tangents = false;
+  bool refuses_tangents = false;  // set by a sweep: reading the tangent of a result throws
 
   virtual void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) = 0;
+  // Throws NoTangent where the call, or an operand, has no forward-mode derivative.
   virtual std::vector<ArrayBase> push_call(Forward& sweep) = 0;
 
   void pull(const ArrayBase&, Reverse& sweep) final { pull_call(std::exchange(slots, {}), sweep); }
-  void push(Forward& sweep, std::size_t) final { slots = push_call(sweep); }
+  void push(Forward& sweep, std::size_t) final {
+    slots.clear();
+    refuses_tangents = false;
+    try {
+      slots = push_call(sweep);
+    } catch (const NoTangent&) {
+      refuses_tangents = true;  // the outputs refuse theirs, not this node
+    }
+  }
   void add(ArrayBase&, const ArrayBase&) const final {}
 };
 

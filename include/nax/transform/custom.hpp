@@ -130,10 +130,9 @@ struct CustomVjpNode<Bwd, Residuals, Out, std::tuple<A...>> final : CustomNode {
         arg, share);
   }
   std::vector<ArrayBase> push_call(Forward& sweep) override {
-    this->refuses_tangents = false;
     if (owner.within(sweep)) return push_history(sweep);
     for_each_input(args, [&](const ArrayBase& leaf) {
-      if (sweep.find(serial_of(leaf))) this->refuses_tangents = true;
+      if (sweep.find(serial_of(leaf))) throw NoTangent();
     });
     return {};
   }
