@@ -51,6 +51,8 @@ struct RootRun {
     size = new_size;
   }
   bool solved() const { return norm_inf(s.fun) <= p.ftol; }
+  // Whether fun is so small that short steps mean a root.
+  bool at_root() const { return solved() || size <= 1e-6 * (1 + norm(times(s.jac, s.x))); }
   Vector newton_step() const {
     Vector f = s.fun;
     for (double& e : f) e = -e;
@@ -160,7 +162,7 @@ inline void run_hybr(RootRun& run) {
       const double x_size = scaled(s.x);
       if (run.solved() || delta <= run.p.xtol * x_size) {
         // A region that shrank to nothing away from a root is no solution.
-        s.status = run.solved() || run.size <= 1e-6 * (1 + norm(times(s.jac, s.x))) ? 1 : -1;
+        s.status = run.at_root() ? 1 : -1;
         return;
       }
       if (0.1 * std::max(0.1 * delta, pnorm) <= std::numeric_limits<double>::epsilon() * x_size ||
@@ -208,7 +210,7 @@ inline void run_newton(RootRun& run) {
         fresh = true;
         continue;
       }
-      s.status = little && norm(step) <= run.p.xtol * norm(s.x) ? 1 : -1;
+      s.status = norm(step) <= run.p.xtol * norm(s.x) && run.at_root() ? 1 : -1;
       return;
     }
     if (broyden) {
@@ -218,7 +220,7 @@ inline void run_newton(RootRun& run) {
       fresh = false;
     }
     run.accept(std::move(x), std::move(f), size);
-    if (run.solved() || (little && t == 1)) {
+    if (run.solved() || (little && t == 1 && run.at_root())) {
       s.status = 1;
       return;
     }
