@@ -61,7 +61,7 @@ inline void run_lm(SquaresRun& run) {
   const LeastSquaresProblem& p = run.problem;
   LeastSquaresState& s = run.state;
   const std::size_t n = s.x.size();
-  StepScale scale(p.scale, run.jac);
+  StepScale scale(p.scale, s.jac);
   const auto scaled_norm = [&](const Vector& x) {
     Vector y(n);
     for (std::size_t j = 0; j < n; ++j) y[j] = scale.inverse[j] * x[j];
@@ -71,10 +71,10 @@ inline void run_lm(SquaresRun& run) {
   double delta = 100 * xnorm;
   if (delta == 0) delta = 100;
   for (bool first = true;; first = false) {
-    const PivotedQr qr = pivoted_qr(run.jac, run.f);
+    const PivotedQr qr = pivoted_qr(s.jac, run.f);
     double gnorm = 0;  // the largest cosine between the residuals and a column
     for (std::size_t j = 0; j < n; ++j) {
-      const double length = norm(Vector(run.jac.column(j), run.jac.column(j) + run.jac.rows));
+      const double length = norm(Vector(s.jac.column(j), s.jac.column(j) + s.jac.rows));
       if (length > 0 && fnorm > 0) gnorm = std::max(gnorm, std::fabs(s.grad[j] / length / fnorm));
     }
     if (gnorm <= p.gtol) {
@@ -91,7 +91,7 @@ inline void run_lm(SquaresRun& run) {
       const double cost = run.evaluate(x, f), fnorm1 = std::isfinite(cost) ? norm(f) : infinity;
       double actual = -1;
       if (0.1 * fnorm1 < fnorm) actual = 1 - (fnorm1 / fnorm) * (fnorm1 / fnorm);
-      const double linear = norm(times(run.jac, step)) / fnorm, damped = std::sqrt(par) * pnorm / fnorm;
+      const double linear = norm(times(s.jac, step)) / fnorm, damped = std::sqrt(par) * pnorm / fnorm;
       const double predicted = linear * linear + 2 * damped * damped;
       const double slope = -(linear * linear + damped * damped);
       ratio = predicted != 0 ? actual / predicted : 0;
@@ -124,7 +124,7 @@ inline void run_lm(SquaresRun& run) {
       if (!finite) s.status = -2;
       if (s.status != 0) return;
     }
-    scale.update(run.jac);
+    scale.update(s.jac);
   }
 }
 
@@ -148,7 +148,7 @@ NAX_ENGINE LeastSquaresState minimize_squares(const char* function, const LeastS
   // A trust region without bounds is Levenberg and Marquardt's; trf goes on where MINPACK's does not.
   const bool lm = p.method == LeastSquaresMethod::lm && !bounded && p.loss == Loss::linear;
 
-  SquaresRun run{function, p, {}, {}, {}};
+  SquaresRun run{function, p, {}, {}};
   LeastSquaresState& s = run.state;
   s.x = x0;
   if (bounded && p.method != LeastSquaresMethod::dogleg) make_feasible(s.x, p.lower, p.upper, 1e-10);

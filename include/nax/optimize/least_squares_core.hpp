@@ -27,7 +27,7 @@ struct LeastSquaresProblem {
 };
 struct LeastSquaresState {
   Vector x, fun, grad;
-  Matrix jac;
+  Matrix jac;  // its rows weighed by the loss
   double cost = 0, optimality = 0;
   std::vector<int> active_mask;
   std::int64_t nfev = 0, njev = 0;

@@ -69,23 +69,21 @@ struct SquaresRun {
   const char* function;
   const LeastSquaresProblem& problem;
   LeastSquaresState state;
-  Vector f;    // weighed
-  Matrix jac;  // weighed
+  Vector f;  // the residuals, weighed as state.jac is
 
   double evaluate(const Vector& x, Vector& to) {
     problem.residual(x, to);
     ++state.nfev;
     return all_finite(to) ? cost_of(problem.loss, problem.f_scale, to) : infinity;
   }
-  // The Jacobian at state.x, where the residuals are state.fun; false where it is not finite.
+  // The weighed Jacobian at state.x, where the residuals are state.fun; false where it is not finite.
   bool linearize() {
     problem.jacobian(state.x, state.jac);
     ++state.njev;
     if (!all_finite(state.jac.data)) return false;
     f = state.fun;
-    jac = state.jac;
-    weigh(problem.loss, problem.f_scale, f, jac);
-    state.grad = transpose_times(jac, f);
+    weigh(problem.loss, problem.f_scale, f, state.jac);
+    state.grad = transpose_times(state.jac, f);
     return true;
   }
   void accept(Vector x, Vector fun, double cost) {

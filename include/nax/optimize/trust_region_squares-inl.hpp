@@ -106,7 +106,7 @@ inline void run_trf(SquaresRun& run) {
   const LeastSquaresProblem& p = run.problem;
   LeastSquaresState& s = run.state;
   const std::size_t n = s.x.size(), m = s.fun.size();
-  StepScale scale(p.scale, run.jac);
+  StepScale scale(p.scale, s.jac);
   Vector v(n), dv(n);  // Coleman and Li's scaling
   const auto find_scaling = [&] {
     for (std::size_t i = 0; i < n; ++i) {
@@ -145,7 +145,7 @@ inline void run_trf(SquaresRun& run) {
     const Vector g = product(d, s.grad);
     Matrix jac(m, n), augmented(m + n, n);
     for (std::size_t j = 0; j < n; ++j) {
-      for (std::size_t i = 0; i < m; ++i) augmented(i, j) = jac(i, j) = run.jac(i, j) * d[j];
+      for (std::size_t i = 0; i < m; ++i) augmented(i, j) = jac(i, j) = s.jac(i, j) * d[j];
       augmented(m + j, j) = std::sqrt(std::max(0., diagonal[j]));
     }
     Vector f = run.f;
@@ -220,7 +220,7 @@ inline void run_trf(SquaresRun& run) {
     if (actual > 0) {
       run.accept(std::move(x_new), std::move(f_new), cost_new);
       if (!run.linearize()) s.status = -2;
-      scale.update(run.jac);
+      scale.update(s.jac);
     }
     if (s.status != 0) return;
   }
@@ -230,7 +230,7 @@ inline void run_dogleg(SquaresRun& run) {
   const LeastSquaresProblem& p = run.problem;
   LeastSquaresState& s = run.state;
   const std::size_t n = s.x.size(), m = s.fun.size();
-  StepScale scale(p.scale, run.jac);
+  StepScale scale(p.scale, s.jac);
   double delta = norm_inf(product(s.x, scale.inverse));
   if (!(delta > 0)) delta = 1;
   std::vector<int> on_bound(n);
@@ -247,7 +247,7 @@ inline void run_dogleg(SquaresRun& run) {
       x[i] = s.x[free[i]];
       lower[i] = p.lower[free[i]];
       upper[i] = p.upper[free[i]];
-      std::copy_n(run.jac.column(free[i]), m, jac.column(i));
+      std::copy_n(s.jac.column(free[i]), m, jac.column(i));
     }
     const double g_norm = norm_inf(g);
     if (g_norm < p.gtol || g_norm == 0) {
@@ -321,7 +321,7 @@ inline void run_dogleg(SquaresRun& run) {
       on_bound = bound_new;
       run.accept(std::move(x_new), std::move(f_new), cost_new);
       if (!run.linearize()) s.status = -2;
-      scale.update(run.jac);
+      scale.update(s.jac);
     }
     if (s.status != 0) return;
   }
