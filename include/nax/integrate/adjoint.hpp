@@ -10,6 +10,20 @@
 NAX_BEGIN
 namespace integrate::detail {
 
+[[noreturn, gnu::cold]] inline void throw_second_derivative() {
+  throw TypeError("solve_ivp: gradient 'adjoint' is for first derivatives; 'steps' has others");
+}
+// Whether a transform other than the one that sweeps depends on a cotangent.
+inline bool watched_further(const ArrayBase& cotangent, nax::detail::Reverse& sweep) {
+  const nax::detail::Tape* const tape = nax::detail::recording.tape;
+  if (!tape) return false;
+  nax::detail::Watchers others = 0;
+  for (std::size_t depth = 0; depth < tape->scopes.marks.size(); ++depth)
+    if (tape != &sweep.tape() || tape->scopes.marks[depth] < sweep.mark())
+      others |= nax::detail::watcher_bit(depth);
+  return (tape->watchers(nax::detail::serial_of(cotangent)) & others) != 0;
+}
+
 // The solution y at some times as a node: its pull solves dl/dt = -(df/dy)^T l backward, l the gradient in y
 // at t, with y beside it, which starts anew from the known values at the times. The integral of (df/dp)^T l,
 // the gradient in all that f captured, is a sum over points of each step taken (Gauss and Legendre's three).
@@ -17,31 +31,24 @@ template <class T>
 class AdjointNode final : public nax::detail::CallNode {
  public:
   AdjointNode(Field<T> f, double begin, const Array<T>& y0, std::vector<double> times, const Array<T>& y,
-              const SolveIvpOptions<T>& o, bool captures, nax::detail::Watchers watchers)
+              const SolveIvpOptions<T>& options, bool captures, nax::detail::Watchers watchers)
       : f_(std::move(f)),
         begin_(begin),
         y0_(y0),
         times_(std::move(times)),
         y_(y),
-        options_{.method = method_named(o.method).name,
-                 .rtol = o.rtol,
-                 .atol = o.atol,
-                 .first_step = o.first_step,
-                 .max_step = o.max_step,
-                 .max_steps = o.max_steps},
+        options_(options),
         captures_(captures),
         watched_by_(watchers),
         scopes_(nax::detail::recording.tape->scopes),
         frames_(nax::detail::vmap_stack().frames) {}
   nax::detail::Watchers watchers(const nax::detail::Tape&) const override { return watched_by_; }
 
-  std::vector<ArrayBase> push_call(nax::detail::Forward&) override {
-    refuses_tangents = true;
-    return {};
-  }
+  std::vector<ArrayBase> push_call(nax::detail::Forward&) override { throw nax::detail::NoTangent(); }
   void pull_call(std::vector<ArrayBase> cotangents, nax::detail::Reverse& sweep) override {
     if (!nax::detail::holds_value(cotangents[0])) return;
     const nax::detail::VmapScope vmaps(frames_);
+    if (watched_further(cotangents[0], sweep)) throw_second_derivative();
     const Array<T> g = nax::detail::typed<T>(cotangents[0]);
     Array<T> l = zeros_like(flat(Array<T>(y_(ellipsis, 0))));
     for (std::size_t k = times_.size(); k-- > 0;) {
@@ -113,7 +120,7 @@ class AdjointNode final : public nax::detail::CallNode {
 };
 
 template <class T>
-OdeResult<T> solve_with_adjoint(const Field<T>& f, TimeSpan span, const Array<T>& y0,
+OdeResult<T> solve_with_adjoint(const Field<T>& f, Span span, const Array<T>& y0,
                                 const SolveIvpOptions<T>& options) {
   nax::detail::Tape* const tape = nax::detail::recording.tape;
   bool captures = false;
@@ -135,14 +142,30 @@ OdeResult<T> solve_with_adjoint(const Field<T>& f, TimeSpan span, const Array<T>
     return Solver<T>(noting, span, stop_gradient(y0), options).solve();
   }();
   nax::detail::make_constant(result.y);
-  if (!tape || result.y.shape(-1) == 0) return result;
+  if (!tape) return result;
   watchers |= nax::detail::watchers_of(y0, *tape);
   if (!watchers) return result;
-  if (std::popcount(watchers) > 1)
-    throw TypeError("solve_ivp: gradient 'adjoint' is for first derivatives; 'steps' has others");
-  const Array<T> y = result.y;
-  nax::detail::record_call<AdjointNode<T>>(result.y, f, span.begin, y0, result.t.to_vector(), y, options,
-                                           captures, watchers);
+  if (std::popcount(watchers) > 1) throw_second_derivative();
+  const SolveIvpOptions<T> own{.method = method_named(options.method).name,
+                               .rtol = options.rtol,
+                               .atol = options.atol,
+                               .first_step = options.first_step,
+                               .max_step = options.max_step,
+                               .max_steps = options.max_steps};
+  // y of shape (..., times), with its derivatives.
+  const auto recorded = [=, begin = span.begin](std::vector<double> times, Array<T> y) {
+    const Array<T> numbers = y;
+    nax::detail::record_call<AdjointNode<T>>(y, f, begin, y0, std::move(times), numbers, own, captures,
+                                             watchers);
+    return y;
+  };
+  if (result.y.shape(-1) > 0) result.y = recorded(result.t.to_vector(), result.y);
+  if (result.sol)
+    result.sol = [recorded, numbers = std::move(result.sol)](const Time& t) -> Array<T> {
+      const Array<T> y = numbers(t);
+      if (!nax::detail::recording.tape) return y;
+      return recorded({t}, expand_dims(y, -1))(ellipsis, 0);
+    };
   return result;
 }
 

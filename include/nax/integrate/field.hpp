@@ -1,11 +1,13 @@
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <string_view>
 
 #include "nax/numpy.hpp"
 #include "nax/optimize/problem.hpp"
 #include "nax/transform/callee.hpp"
+#include "nax/transform/checkpoint.hpp"
 
 // The right-hand side of an equation, its type forgotten: the solvers are compiled once for each type of
 // elements.
@@ -63,7 +65,30 @@ Array<T> call_field(const char* function, const F& f, const A& first, const B& s
   }
 }
 
-// Numbers that a user gives as an array, a std::vector or a list in braces.
+// A time: a number, or an array of one element, which may be differentiated.
+class Time {
+ public:
+  template <class N>
+  requires std::is_arithmetic_v<N> Time(N value) : value_(static_cast<double>(value)) {}
+  template <nax::detail::ArrayLike X>
+  Time(const X& x) {
+    Array<double> time = nax::detail::as_array(x).template astype<double>();
+    if (time.size() != 1)
+      raise<ShapeError>({"solve_ivp: a time must be one number, not shape ", time.shape()});
+    time = time.reshape(Shape{});
+    value_ = stop_gradient(time).item();
+    if (nax::detail::is_recorded(time)) watched_ = time;
+  }
+  operator double() const { return value_; }
+  bool is_watched() const { return nax::detail::is_recorded(watched_); }
+  Array<double> array() const { return is_watched() ? watched_ : Array<double>(value_); }
+
+ private:
+  double value_ = 0;
+  Array<double> watched_;
+};
+
+// Times that a user gives as an array, a std::vector or a list in braces.
 class Numbers {
  public:
   Numbers() = default;
@@ -71,14 +96,31 @@ class Numbers {
   Numbers(std::vector<double> values) : values_(std::move(values)) {}
   template <nax::detail::ArrayLike X>
   Numbers(const X& values) {
-    const auto array = nax::detail::as_array(values);
-    for (const auto v : array.reshape({-1}).to_vector()) values_.push_back(static_cast<double>(v));
+    const Array<double> array = nax::detail::as_array(values).template astype<double>().reshape({-1});
+    values_ = stop_gradient(array).to_vector();
+    if (nax::detail::is_recorded(array)) watched_ = array;
   }
   const std::vector<double>& values() const { return values_; }
+  Time operator[](std::size_t i) const {
+    if (!nax::detail::is_recorded(watched_)) return values_[i];
+    return Array<double>(watched_(static_cast<std::int64_t>(i)));
+  }
 
  private:
   std::vector<double> values_;
+  Array<double> watched_;
 };
+
+// y as a function of its time, too: dy/dt = f(t, y), forward with sign 1, of the begin with -1.
+template <class T>
+Array<T> moved_in_time(const Field<T>& f, const Time& t, const Array<T>& y, int sign) {
+  if (!t.is_watched() || !nax::detail::recording.tape) return y;
+  const Array<double> time = t.array();
+  if (std::popcount(nax::detail::recording.tape->watchers(nax::detail::serial_of(time))) > 1)
+    throw TypeError("solve_ivp: times have first derivatives alone");
+  const Array<T> shift = Array<double>(time - stop_gradient(time)).template astype<T>();
+  return y + f(t, y) * (shift * static_cast<T>(sign));
+}
 
 }  // namespace detail
 }  // namespace integrate

@@ -12,6 +12,7 @@ struct OdeintOptions {
 };
 
 // The solution of dy/dt = f(y, t) at the times t, whose first is y0's: (times, y0's shape), as jax's odeint.
+// Differentiable in y0, in what f captured and, of first order, in t.
 // Throws ValueError where the times do not run one way, and Error where a step fails.
 template <class F, class Y>
 Array<typename Y::value_type> odeint(const F& f, const Y& y0, const detail::Numbers& t,
@@ -20,7 +21,7 @@ Array<typename Y::value_type> odeint(const F& f, const Y& y0, const detail::Numb
   const std::vector<double>& times = t.values();
   if (times.empty()) throw ValueError("odeint: t must hold at least one time");
   const auto turned = [&](double at, const Array<T>& y) -> Array<T> { return f(y, at); };
-  const OdeResult<T> result = solve_ivp(turned, {times.front(), times.back()}, y0,
+  const OdeResult<T> result = solve_ivp(turned, {t[0], t[times.size() - 1]}, y0,
                                         {.method = options.method,
                                          .rtol = options.rtol,
                                          .atol = options.atol,

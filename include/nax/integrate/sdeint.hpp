@@ -29,13 +29,16 @@ struct SdeResult {
 namespace detail {
 
 template <class T, class F, class G, class Increment>
-SdeResult<T> sde_path(const F& f, const G& g, TimeSpan span, const Array<T>& y0, std::int64_t steps,
+SdeResult<T> sde_path(const F& f, const G& g, const TimeSpan& t_span, const Array<T>& y0, std::int64_t steps,
                       const SdeintOptions& o, const Increment& increment) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>,
                 "sdeint: y0 must be of float or double");
   const bool milstein = o.method == "milstein";
   if (!milstein && o.method != "euler")
     raise<ValueError>({"sdeint: method must be 'euler' or 'milstein', not '", o.method, "'"});
+  if (t_span.begin.is_watched() || t_span.end.is_watched())
+    throw TypeError("sdeint: t_span has no derivatives; pass stop_gradient of it");
+  const Span span{t_span.begin, t_span.end};
   if (!std::isfinite(span.begin) || !std::isfinite(span.end) || !(span.end >= span.begin))
     raise<ValueError>(
         {"sdeint: t_span must be finite and not run backward, got {", span.begin, ", ", span.end, "}"});
@@ -77,7 +80,8 @@ SdeResult<T> sde_path(const F& f, const G& g, TimeSpan span, const Array<T>& y0,
 // depend on its element of y alone. P. Kloeden, E. Platen, Numerical Solution of Stochastic Differential
 // Equations (1992), 10.2 and 10.3. Differentiable in y0 and in what f and g captured or take as args, goes
 // under vmap, of keys too, and jit, which records all steps. Throws ValueError for another method, a span
-// that is infinite or runs backward, and no steps; ShapeError where f or g change the shape.
+// that is infinite or runs backward, and no steps; ShapeError where f or g change the shape; TypeError for a
+// span that is differentiated.
 template <class F, class G, class Y>
 SdeResult<typename Y::value_type> sdeint(const F& f, const G& g, TimeSpan t_span, const Y& y0,
                                          const random::Key& key, const SdeintOptions& options = {}) {

@@ -14,7 +14,7 @@ NAX_BEGIN
 namespace integrate {
 
 struct TimeSpan {
-  double begin, end;
+  detail::Time begin, end;
 };
 
 // A function g(t, y) whose zeros are looked for.
@@ -77,15 +77,34 @@ struct OdeResult {
   int status = 0;  // 0: the end was reached, 1: a terminal event, -1: a step failed, -2: max_steps
   std::string message;
   bool success = true;
-  std::function<Array<T>(double)> sol;  // with .dense_output
+  std::function<Array<T>(const detail::Time&)> sol;  // with .dense_output
 };
 
 namespace detail {
 
+// The states at times within a step, which a backward pass takes once more.
+template <class T>
+std::vector<Array<T>> states_again(const Field<T>& f, const Segment<T>& s, double end,
+                                   const std::vector<double>& times, double rtol, double atol, double span) {
+  return checkpoint([=, method = s.method, t = s.t, h = s.h](const Array<T>& y) {
+    Segment<T> again{method, t, h, y, y, {}};
+    const Linearised<T> at = method.explicit_method ? Linearised<T>{} : linearise(f, t, y, span);
+    take_step(f, method.rosenbrock ? y : f(t, y), at, rtol, atol, again);
+    if (again.k.size() < 6) throw Error("solve_ivp: gradient 'checkpoint': a step failed when taken again");
+    std::vector<Array<T>> states;
+    for (const double time : times) states.push_back(time == end ? again.end : again.at(time));
+    return states;
+  })(s.y);
+}
+
+struct Span {
+  double begin, end;
+};
+
 template <class T>
 class Solver {
  public:
-  Solver(const Field<T>& f, TimeSpan span, const Array<T>& y0, const SolveIvpOptions<T>& options)
+  Solver(const Field<T>& f, Span span, const Array<T>& y0, const SolveIvpOptions<T>& options)
       : own_(f),
         f_([this](double t, const Array<T>& y) {
           ++result_.nfev;
@@ -124,6 +143,7 @@ class Solver {
 
  private:
   const std::vector<Event<T>>& events() const { return options_.events.all(); }
+  double duration() const { return span_.end - span_.begin; }
   const std::vector<double>& wanted() const { return options_.t_eval.values(); }
 
   void check() const {
@@ -170,7 +190,7 @@ class Solver {
 
   // E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4.
   double first_step() {
-    const double length = std::abs(span_.end - span_.begin);
+    const double length = std::abs(duration());
     if (options_.first_step > 0) return std::min(options_.first_step, length);
     const Array<T> none = zeros_like(y_);
     const auto norm = [&](const Array<T>& x) {
@@ -227,7 +247,7 @@ class Solver {
     if (result_.nsteps == 0) begin();
     ++result_.nsteps;
     if (!method_.explicit_method) {
-      linearised_ = linearise(f_, t_, y_, span_.end - span_.begin);
+      linearised_ = linearise(f_, t_, y_, duration());
       ++result_.njev;
     }
     bool rejected = false;
@@ -331,18 +351,7 @@ class Solver {
   std::vector<Array<T>> states_at(const Segment<T>& s, const std::vector<double>& times) const {
     if (mode_ == GradientMode::checkpoint && tape_) {
       const nax::detail::RecordOn on(tape_);
-      return checkpoint([f = own_, method = method_, t = s.t, h = s.h, end = end_, times,
-                         rtol = options_.rtol, atol = options_.atol,
-                         span = span_.end - span_.begin](const Array<T>& y) {
-        Segment<T> again{method, t, h, y, y, {}};
-        const Linearised<T> at = method.explicit_method ? Linearised<T>{} : linearise(f, t, y, span);
-        take_step(f, method.rosenbrock ? y : f(t, y), at, rtol, atol, again);
-        if (again.k.size() < 6)
-          throw Error("solve_ivp: gradient 'checkpoint': a step failed when taken again");
-        std::vector<Array<T>> states;
-        for (const double time : times) states.push_back(time == end ? again.end : again.at(time));
-        return states;
-      })(y_);
+      return states_again(own_, s, end_, times, options_.rtol, options_.atol, duration());
     }
     std::vector<Array<T>> states;
     for (const double time : times) states.push_back(at(s, time));
@@ -364,7 +373,7 @@ class Solver {
     const auto [slope, rate] = [&] {
       const nax::detail::RecordOn off(nullptr);
       const Array<T> here = stop_gradient(y), field = own_(t, here);
-      const double dt = time_difference<T>(t, span_.end - span_.begin);
+      const double dt = time_difference<T>(t, duration());
       const Array<T> along =
           jvp([&](const Array<T>& at) { return g(t, at); }, std::tuple{here}, std::tuple{field}).second;
       return std::pair{field, Array<T>(along + (g(t + dt, here) - g(t - dt, here)) / static_cast<T>(2 * dt))};
@@ -397,18 +406,21 @@ class Solver {
       fail(-1, "a step failed in some lanes of a vmap, which are NaN from there on");
     if (!options_.dense_output) return;
     const auto shared = std::make_shared<std::vector<Segment<T>>>(std::move(segments_));
-    result_.sol = [shared, shape = shape_, first = y_, direction = direction_](double t) -> Array<T> {
+    const bool again = mode_ == GradientMode::checkpoint;
+    result_.sol = [shared, again, f = own_, shape = shape_, first = y_, direction = direction_,
+                   rtol = options_.rtol, atol = options_.atol, span = duration()](double t) -> Array<T> {
       if (shared->empty()) return first.reshape(shape);
       const auto found = std::partition_point(shared->begin(), shared->end() - 1, [&](const Segment<T>& s) {
         return direction * (t - s.end_time()) > 0;
       });
-      return found->at(t).reshape(shape);
+      if (!again || !nax::detail::recording.tape) return found->at(t).reshape(shape);
+      return states_again(f, *found, found->end_time(), {t}, rtol, atol, span)[0].reshape(shape);
     };
   }
 
   OdeResult<T> result_;
   Field<T> own_, f_;  // f_ counts calls
-  TimeSpan span_;
+  Span span_;
   const SolveIvpOptions<T>& options_;
   Method method_;
   GradientMode mode_;
