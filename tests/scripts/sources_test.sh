@@ -3,6 +3,7 @@
 # - headers include only folders that come before their own in CONTRIBUTING.md's list; bodies (x-inl.hpp) are not headers;
 # - test files of a folder can be compiled as one source: each has a namespace of its own, and undefines its macros;
 # - only core/os includes headers of the operating system;
+# - locks are free in a child of fork(), but those of threads, devices, requests and passes in progress;
 # - no line begins as a directive of C++20's modules would, which nvcc refuses;
 # - docs/environment.md explains every environment variable;
 # - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
@@ -58,6 +59,11 @@ while read -r line; do fail "$line: windows.h is not included"; done < <(grep -r
 while read -r line; do fail "$line: use core/compiler.hpp or core/overflow.hpp"; done < <(
   grep -rnE '__builtin_(add|sub|mul)_overflow|__builtin_(prefetch|popcount)|__int128|__PRETTY_FUNCTION__|vector_size|__attribute__\(\((always_inline|noinline, noclone)' \
     include/nax | grep -vE '^include/nax/(core/(compiler|overflow)|io/exporting/c_helpers|backend/cpu/threefry)\.hpp:' || true)
+
+# Such a child has no threads, and uses no devices.
+while read -r line; do fail "$line: a lock is a ForkMutex (core/at_fork.hpp)"; done < <(
+  grep -rnE 'std::[a-z_]*mutex\b' include/nax | grep -vE '(lock_guard|unique_lock|shared_lock)<std::' |
+    grep -vE '^include/nax/(backend/cuda/|parallel/(nccl|mpi|threads|device_threads)|core/(at_fork|graph_recording)|data/workers|storage/roles|expr/(evaluation/text_kernels|differentiation/shares_together)|transform/jit/graph_cache|neighbours/nax_hnsw)' || true)
 
 while read -r line; do fail "$line: begins as a directive of modules does"; done < <(
   grep -rnE --include=*.{hpp,cpp,cu} '^ *(export +)?(module|import)( *[;(<"]| +[a-zA-Z_])' include tests examples benchmarks || true)

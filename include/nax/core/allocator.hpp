@@ -139,7 +139,7 @@ inline constinit thread_local bool thread_ended = false;
 class Pool {
  public:
   static Pool& instance() {
-    static Pool* const pool = make();
+    static Pool* const pool = new Pool;
     return *pool;
   }
 
@@ -201,14 +201,6 @@ class Pool {
   }
 
  private:
-  // A child of fork() finds the pool as no thread was changing it.
-  static Pool* make() {
-    auto* const pool = new Pool;
-    at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-            [] { instance().mutex_.unlock(); });
-    return pool;
-  }
-
   static std::size_t rounded(std::size_t bytes) {
     return bytes <= small_limit ? small_bytes(small_class(bytes)) : large_bytes(large_class(bytes));
   }
@@ -273,7 +265,7 @@ class Pool {
   }
   void new_cap();
 
-  std::mutex mutex_;
+  ForkMutex mutex_;
   FreeList small_[small_classes];
   FreeList large_[large_classes];
   std::uint64_t last_use_[large_classes] = {}, uses_ = 0;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 
 // How arrays print: NumPy's options and their defaults, one set for the process.
@@ -29,7 +30,7 @@ struct PrintOptionsChange {
 namespace detail {
 
 struct SharedPrintOptions {
-  std::mutex mutex;
+  ForkMutex mutex;
   PrintOptions options;
 };
 inline SharedPrintOptions& shared_print_options() {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/device.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/shape.hpp"
@@ -100,7 +101,7 @@ class Lane {
   void clear();
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<Event> events_;
   std::size_t dropped_ = 0;
 };
@@ -129,7 +130,7 @@ class Lanes {
   }
 
  private:
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<std::unique_ptr<NamedLane>> lanes_;
   int unnamed_ = 0;
 };

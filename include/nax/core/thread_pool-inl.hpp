@@ -110,11 +110,7 @@ NAX_ENGINE void share_out(FunctionRef<void(std::int64_t, std::int64_t)> f, std::
 
 NAX_ENGINE auto Pool::make() -> Pool* {
   auto* const pool = new Pool;
-  at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-          [] {
-            instance().started_.store(0, std::memory_order_relaxed);
-            instance().mutex_.unlock();
-          });
+  at_fork(nullptr, nullptr, [] { instance().started_.store(0, std::memory_order_relaxed); });
   return pool;
 }
 

@@ -165,7 +165,7 @@ class Pool {
   int grow(int wanted);
 
   std::atomic<int> started_{0};
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::atomic<Worker*> workers_[most] = {};
 };
 

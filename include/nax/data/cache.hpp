@@ -26,31 +26,6 @@ struct Store {
   virtual bool has_all(std::int64_t n) = 0;
 };
 
-// The locks of memory stores, which share them. Around a fork() all are taken, so that a child finds none
-// that is held by a thread it does not have.
-class StoreLocks {
- public:
-  static std::mutex& next() {
-    StoreLocks& all = instance();
-    return all.mutexes_[all.given_++ % all.mutexes_.size()];
-  }
-
- private:
-  StoreLocks() { at_fork(lock_all, unlock_all, unlock_all); }
-  static StoreLocks& instance() {
-    static StoreLocks* const all = new StoreLocks;
-    return *all;
-  }
-  static void lock_all() {
-    for (std::mutex& mutex : instance().mutexes_) mutex.lock();
-  }
-  static void unlock_all() {
-    for (std::mutex& mutex : instance().mutexes_) mutex.unlock();
-  }
-  std::array<std::mutex, 16> mutexes_;
-  std::atomic<std::size_t> given_{0};
-};
-
 template <class Element>
 class MemoryStore final : public Store<Element> {
  public:
@@ -81,7 +56,7 @@ class MemoryStore final : public Store<Element> {
   }
 
  private:
-  std::mutex& mutex_ = StoreLocks::next();
+  nax::detail::ForkMutex& mutex_ = nax::detail::fork_mutex_of<MemoryStore>();
   std::vector<std::optional<Element>> elements_;
   std::int64_t held_ = 0, size_ = -1;
 };

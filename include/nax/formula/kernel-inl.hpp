@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/os/os.hpp"
 #include "nax/core/small_vector.hpp"
 #include "nax/formula/kernel.hpp"
@@ -149,7 +150,7 @@ NAX_ENGINE std::shared_ptr<const Kernel> kernel_of(const Formula& f) {
     std::size_t operator()(const Formula& x) const { return static_cast<std::size_t>(x.hash()); }
   };
   struct Cache {
-    std::mutex mutex;
+    nax::detail::ForkMutex mutex;
     std::unordered_map<Formula, std::shared_ptr<const Kernel>, Hash> kernels;
   };
   static Cache& cache = *new Cache;  // destructors of static objects may still run formulas

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/formula/interpret.hpp"
 
 // Kernel: a formula that is ready to run, as machine code where the program has nax::jit (nax::compiled has
@@ -92,7 +93,7 @@ class Kernel {
   const Code* known_code(const Access* accesses, std::size_t length, bool sums) const;
   Formula lowered_;
   Machine machine_;
-  mutable std::mutex mutex_;
+  nax::detail::ForkMutex& mutex_ = nax::detail::fork_mutex_of<Kernel>();
   mutable std::atomic<Variant*> variants_{nullptr};
 };
 

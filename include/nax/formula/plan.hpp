@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/formula/kernel.hpp"
 
 // Plan: a formula with its kernel and the plans of its derivatives, each made when it is first asked for and
@@ -35,7 +36,7 @@ class Plan {
   Formula formula_;
   Kernel kernel_;
   std::vector<char> reads_;
-  mutable std::mutex mutex_;
+  nax::detail::ForkMutex& mutex_ = nax::detail::fork_mutex_of<Plan>();
   mutable std::atomic<Derived*> derived_{nullptr};
 };
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/parallel/pmap_node.hpp"
 #include "nax/transform/vmap.hpp"
 
@@ -68,7 +69,7 @@ class FlatUserFunction final : public FlatFunction {
  private:
   std::shared_ptr<const F> f_;  // shared with tapes, so that it need not be copied
   Inputs skeleton_;
-  mutable std::mutex mutex_;
+  ForkMutex& mutex_ = fork_mutex_of<FlatFunction>();
   mutable std::optional<Out> out_;
 };
 

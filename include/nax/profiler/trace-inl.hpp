@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/json_text.hpp"
 #include "nax/profiler/trace.hpp"
 
@@ -122,8 +123,8 @@ NAX_ENGINE void write_json(const std::string& path, const Session& session) {
   file.commit();
 }
 
-inline std::mutex& open_mutex() {
-  static std::mutex* const mutex = new std::mutex;
+inline nax::detail::ForkMutex& open_mutex() {
+  static auto* const mutex = new nax::detail::ForkMutex;
   return *mutex;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/profile.hpp"
 #include "nax/io/new_file.hpp"
 
@@ -53,7 +54,7 @@ class Sessions {
 
  private:
   static Session collect(std::int64_t since);
-  std::mutex mutex_;
+  nax::detail::ForkMutex mutex_;
   int open_ = 0;
   Session last_;
 };

@@ -56,11 +56,9 @@ class Handles {
  private:
   Handles() {
     ::curl_global_init(CURL_GLOBAL_DEFAULT);
-    nax::detail::at_fork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-                         [] { instance().mutex_.unlock(); });
     generation_ = nax::detail::process_generation;
   }
-  std::mutex mutex_;
+  nax::detail::ForkMutex mutex_;
   std::vector<Handle> idle_;
   unsigned generation_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/text_number.hpp"
 #include "nax/storage/checksums.hpp"
 #include "nax/storage/http.hpp"
@@ -19,7 +20,7 @@ namespace detail {
 namespace {
 
 struct Settings {
-  std::mutex mutex;
+  nax::detail::ForkMutex mutex;
   Options options;
   std::shared_ptr<ObjectCache> cache;
 };

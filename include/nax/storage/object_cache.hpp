@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/data/identity.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/part_files.hpp"
@@ -145,7 +146,7 @@ class ObjectCache {
   }
   std::string folder_;
   std::int64_t limit_;
-  std::mutex mutex_;
+  nax::detail::ForkMutex mutex_;
   std::int64_t held_ = 0;
   std::atomic<bool> said_{false};
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/error.hpp"
 #include "nax/storage/signature.hpp"
 
@@ -66,7 +67,7 @@ class Regions {
   }
 
  private:
-  std::mutex mutex_;
+  nax::detail::ForkMutex mutex_;
   std::map<std::string, std::string> by_bucket_;
 };
 // A region's name becomes part of a host's.

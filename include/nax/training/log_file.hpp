@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/io/file.hpp"
 
 // Files that grow while a program runs, for other programs to follow.
@@ -28,7 +29,7 @@ class LogFile {
   const char* function_;
   std::string path_;
   double seconds_, written_at_;
-  std::mutex mutex_;
+  nax::detail::ForkMutex mutex_;
   io::detail::Descriptor file_;
   std::string held_;
 };

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/buffer.hpp"
 #include "nax/numpy/views/copy.hpp"
 
@@ -24,7 +25,7 @@ class ShardSource final : public BufferSource {
  private:
   std::vector<ArrayBase> shards_;  // row-major
   Dims shard_shape_;
-  std::mutex mutex_;
+  ForkMutex& mutex_ = fork_mutex_of<ShardSource>();
   BufferRef block_;
 };
 

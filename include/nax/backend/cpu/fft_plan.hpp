@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nax/backend/cpu/fft_butterflies.hpp"
+#include "nax/core/at_fork.hpp"
 
 // The transform of one length, for any number of lines at once. Numbers lie as [place][line], real and
 // imaginary parts apart, so that all loops are over runs of neighbours.
@@ -412,11 +413,11 @@ std::shared_ptr<const Plan> kept_plan(std::int64_t n) {
     std::int64_t n;
     std::shared_ptr<const Plan> plan;
   };
-  static std::mutex mutex;
+  static auto& mutex = *new nax::detail::ForkMutex;
   static std::vector<Kept> kept;  // the last used comes first
   constexpr std::size_t most_plans = 16, most_bytes = std::size_t{64} << 20;
   {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < kept.size(); ++i)
       if (kept[i].n == n) {
         for (; i > 0; --i) std::swap(kept[i], kept[i - 1]);
@@ -424,7 +425,7 @@ std::shared_ptr<const Plan> kept_plan(std::int64_t n) {
       }
   }
   auto plan = std::make_shared<const Plan>(n);
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard lock(mutex);
   kept.insert(kept.begin(), Kept{n, plan});
   std::size_t bytes = 0, count = 0;
   while (count < kept.size() && count < most_plans && (bytes += kept[count].plan->bytes()) <= most_bytes)

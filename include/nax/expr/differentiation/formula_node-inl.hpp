@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/expr/differentiation/formula_node.hpp"
 #include "nax/program/replay/map_formula.hpp"
@@ -215,7 +216,7 @@ inline const formula::Plan* plan_of(const FusedType& type, const void* constants
   const ExpressionSymbols& symbols = *type.kernels->symbols;
   std::vector<std::uint64_t> known = known_numbers(symbols, constants);
   if (const RootPlan* const found = find_plan(type, pulls, leaves, inputs, known)) return usable(*found);
-  static std::mutex& mutex = *new std::mutex;
+  static ForkMutex& mutex = *new ForkMutex;
   const std::lock_guard lock(mutex);
   if (const RootPlan* const found = find_plan(type, pulls, leaves, inputs, known)) return usable(*found);
   int count = 0;

@@ -44,13 +44,9 @@ struct FormulaVariant {
   }
 };
 
-// Held while a variant is made; free in a child of fork().
-inline std::mutex& variants_mutex() {
-  static std::mutex& mutex = *[] {
-    at_fork([] { variants_mutex().lock(); }, [] { variants_mutex().unlock(); },
-            [] { variants_mutex().unlock(); });
-    return new std::mutex;
-  }();
+// Held while a variant is made.
+inline ForkMutex& variants_mutex() {
+  static ForkMutex& mutex = *new ForkMutex;
   return mutex;
 }
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "nax/core/allocator.hpp"
+#include "nax/core/at_fork.hpp"
 #include "nax/program/record/device.hpp"
 #include "nax/program/record/operations.hpp"
 
@@ -45,13 +46,14 @@ class ProgramMemory final : public nax::detail::Accelerator {
 };
 
 inline void provide_device() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    static ProgramMemory memory;
-    static ProgramOperations operations;
-    nax::detail::accelerators[static_cast<int>(Platform::program)] = &memory;
-    backend::provided_operations[static_cast<int>(Platform::program)] = &operations;
-  });
+  static auto& mutex = *new nax::detail::ForkMutex;
+  const std::lock_guard lock(mutex);
+  static bool provided = false;
+  if (std::exchange(provided, true)) return;
+  static ProgramMemory memory;
+  static ProgramOperations operations;
+  nax::detail::accelerators[static_cast<int>(Platform::program)] = &memory;
+  backend::provided_operations[static_cast<int>(Platform::program)] = &operations;
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/program/record/device.hpp"
 #include "nax/transform/jit/options.hpp"
@@ -37,7 +38,7 @@ class ProgramCache {
 
  private:
   static constexpr std::size_t most_entries = 64;
-  mutable std::mutex mutex_;
+  ForkMutex& mutex_ = fork_mutex_of<ProgramCache>();
   std::vector<std::shared_ptr<ProgramEntry>> entries_;  // the last in use comes last
   std::atomic<int> added_{0}, found_{0};
 };

@@ -2,13 +2,14 @@
 
 #include <mutex>
 
+#include "nax/core/at_fork.hpp"
 #include "nax/transform/jit/report.hpp"
 
 NAX_BEGIN
 namespace detail {
 
 struct PlainCalls {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<std::string, std::atomic<std::int64_t>> by_reason;
   static PlainCalls& instance() {
     static PlainCalls* const all = new PlainCalls;  // functions are called at any time
