@@ -243,6 +243,33 @@ TEST(SolveIvp, Events) {
   }
 }
 
+TEST(SolveIvp, EventsAtTheBegin) {
+  // As SciPy: a zero at the begin is an event, in its direction, and may be terminal; NaN is none.
+  const auto rising = [](double, const A&) -> A { return A{1}; };
+  for (const bool terminal : {false, true})
+    for (const int direction : {0, 1, -1}) {
+      const auto s = integrate::solve_ivp(
+          rising, {0, 2}, A{0},
+          {.events = {{[](double t, const A&) { return A(std::sin(3 * t)); }, terminal, direction}},
+           .max_step = 0.1});
+      std::vector<double> want = {0, M_PI / 3};
+      if (direction == 1) want = {0};
+      if (direction == -1) want = {M_PI / 3};
+      if (terminal) want.resize(1);
+      const std::vector<double> got = s.t_events[0].to_vector();
+      ASSERT_EQ(got.size(), want.size()) << terminal << direction;
+      for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-12);
+      EXPECT_EQ(s.status, terminal);
+      EXPECT_NEAR(s.t(-1).item(), terminal ? want[0] : 2, 1e-12);
+      EXPECT_NEAR(s.y(0, -1).item(), s.t(-1).item(), 1e-12);
+    }
+  const auto nan = integrate::solve_ivp(
+      rising, {0, 2}, A{0},
+      {.events = {{[](double t, const A& y) { return t == 0 ? A(NAN) : A(y(0)); }, true}}});
+  EXPECT_EQ(nan.status, 0);
+  EXPECT_EQ(nan.t_events[0].size(), 0);
+}
+
 TEST(SolveIvp, GradientsThroughTheSteps) {
   for (const std::string_view method : methods) {
     const auto last = [&](const A& rate) -> A {

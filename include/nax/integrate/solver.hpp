@@ -308,12 +308,14 @@ class Solver {
     std::vector<double> after;
     for (std::size_t i = 0; i < events().size(); ++i) {
       after.push_back(event_at(i, end_, s.end));
-      const bool rises = before_[i] <= 0 && after[i] > 0, falls = before_[i] >= 0 && after[i] < 0,
-                 touches = after[i] == 0 && before_[i] != 0;
-      const int way = rises || (touches && before_[i] < 0) ? 1 : falls || touches ? -1 : 0;
-      if (way == 0 || before_[i] == 0) continue;
+      // (A zero at the end of a step is found there, one at the begin of the first step here.)
+      const bool begins = before_[i] == 0 && result_.nsteps == 1;
+      const bool rises = (before_[i] < 0 && after[i] >= 0) || (begins && after[i] > 0),
+                 falls = (before_[i] > 0 && after[i] <= 0) || (begins && after[i] < 0);
+      const int way = rises ? 1 : falls ? -1 : 0;
+      if (way == 0) continue;
       if (events()[i].direction == 0 || events()[i].direction == way)
-        found.emplace_back(zero(i, s, before_[i], after[i]), i);
+        found.emplace_back(begins ? s.t : zero(i, s, before_[i], after[i]), i);
     }
     std::sort(found.begin(), found.end(),
               [&](const auto& a, const auto& b) { return direction_ * (a.first - b.first) < 0; });
