@@ -107,7 +107,8 @@ TEST(Minimize, EndsAndErrors) {
   EXPECT_EQ(
       text({.method = "cg"}),
       "minimize: method must be 'bfgs', 'l-bfgs-b', 'newton-cg', 'trust-exact' or 'nelder-mead', not 'cg'");
-  EXPECT_EQ(text({.bounds = {0, 1}}), "minimize: bounds need method 'l-bfgs-b' or 'nelder-mead'");
+  EXPECT_EQ(text({.method = "bfgs", .bounds = {0, 1}}),
+            "minimize: bounds need method 'l-bfgs-b' or 'nelder-mead'");
   EXPECT_EQ(text({.method = "l-bfgs-b", .bounds = {1, 0}}),
             "minimize: bounds: a lower bound must not be above its upper one: element 0 has 1 and 0");
   EXPECT_EQ(text({.tol = -1}), "minimize: tol must not be negative: -1");

@@ -105,7 +105,7 @@ TEST(ResultsBesideSciPys, Minimize) {
   EXPECT_LT(Real(nax::max(nax::abs(product - nax::eye<double>(3)))).item(), 0.3) << product;
   check("minimize.rosenbrock.bounded",
         optimize::minimize(rosenbrock, Real{0.2, 0.4, 0.1},
-                           {.bounds = {{0, -1, -1}, {0.5, 1, 1}}, .tol = 1e-9}));
+                           {.bounds = {{0, -1, -1}, {0.5, 1, 1}}, .tol = 1e-7}));
   const auto constrained =
       optimize::minimize(rosenbrock, Real{0.5, 0.4, 0.1},
                          {.constraints = {{"eq", [](const Real& x) { return Real(x(0) + x(1) - 1.); }},

@@ -208,6 +208,8 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
   const std::size_t n = s.x.size();
   LimitedMemory memory(static_cast<std::size_t>(run.p.history), run.p.bounded);
   bool restarted = false;
+  // Whether a step of this slope cannot reduce the function by what ftol asks for.
+  const auto is_flat = [&](double slope) { return -slope <= run.p.ftol * std::max(std::fabs(s.fun), 1.); };
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
     if (projected_gradient(run) <= run.p.gtol) {
       s.status = 0;
@@ -235,13 +237,14 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
         memory.clear();
         continue;
       }
-      s.status = 2;
+      s.status = is_flat(slope) ? 0 : 2;
       return;
     }
     const bool stalled = before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.});
-    if (stalled && (restarted || projected_gradient(run) <= run.p.gtol)) {
+    const bool small = projected_gradient(run) <= run.p.gtol;
+    if (stalled && (restarted || small)) {
       ++s.nit;
-      s.status = 0;
+      s.status = small || run.found || is_flat(slope) ? 0 : 2;
       return;
     }
     restarted = stalled;

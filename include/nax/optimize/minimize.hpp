@@ -16,9 +16,9 @@ NAX_BEGIN
 namespace optimize {
 
 struct MinimizeOptions {
-  // "bfgs", the default; "l-bfgs-b": for many parameters, or bounds; "newton-cg": by products with second
-  // derivatives; "trust-exact": by the matrix of second derivatives; "nelder-mead": without derivatives;
-  // "interior-point": under constraints, where it is the default.
+  // "bfgs", the default; "l-bfgs-b": for many parameters, and the default with bounds; "newton-cg": by
+  // products with second derivatives; "trust-exact": by the matrix of second derivatives; "nelder-mead":
+  // without derivatives; "interior-point": under constraints, where it is the default.
   std::string_view method = "";
   Bounds bounds = {};                        // of l-bfgs-b, nelder-mead and interior-point
   std::vector<Constraint> constraints = {};  // {{"eq", h}, {"ineq", g}}: h(x) = 0, g(x) >= 0
@@ -157,7 +157,9 @@ auto minimize(const F& f, const X& x0_, const MinimizeOptions& o = {}) {
   const double inf = std::numeric_limits<double>::infinity();
   const double precision = static_cast<double>(std::numeric_limits<E>::epsilon());
   detail::MinimizeProblem problem;
-  problem.method = detail::minimize_method(o.method.empty() ? "bfgs" : o.method);
+  problem.method = detail::minimize_method(!o.method.empty()  ? o.method
+                                           : o.bounds.given() ? "l-bfgs-b"
+                                                              : "bfgs");
   problem.lower = o.bounds.lower.of("minimize", "bounds.lower", n, -inf);
   problem.upper = o.bounds.upper.of("minimize", "bounds.upper", n, inf);
   for (std::size_t i = 0; i < n; ++i)

@@ -15,6 +15,7 @@ struct MinimizeRun {
   const Objective& f;
   const MinimizeProblem& p;
   MinimizeState s;
+  bool found = false;  // whether the last search met the Wolfe conditions
 
   double evaluate(const Vector& x, Vector& gradient) {
     ++s.nfev;
@@ -37,6 +38,7 @@ struct MinimizeRun {
     };
     const WolfeStep step = wolfe_search(phi, s.fun, dot(s.gradient, direction), std::min(first, longest),
                                         {.c2 = c2, .longest = longest, .max_steps = 40});
+    found = step.found;
     if (!(step.alpha > 0)) return false;
     if (!step.found) {
       double slope;

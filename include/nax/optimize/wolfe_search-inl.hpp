@@ -96,7 +96,10 @@ NAX_ENGINE WolfeStep wolfe_search(FunctionRef<double(double, double&)> phi, doub
       return out;
     }
     const bool stuck = bracketed && (alpha <= low || alpha >= high || high - low <= o.xtol * high);
-    if (stuck || (alpha == o.longest && f <= line && d <= test)) break;
+    if (stuck || (alpha == o.longest && f <= line && d <= test)) {
+      if (f < best.value) best = {alpha, f, d};
+      break;
+    }
     if (first_stage && f <= best.value && f > line) {  // by the function less its line
       SearchPoint b{best.at, best.value - best.at * test, best.slope - test};
       SearchPoint e{other.at, other.value - other.at * test, other.slope - test};
