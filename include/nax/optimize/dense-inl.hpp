@@ -106,24 +106,45 @@ NAX_ENGINE PivotedQr pivoted_qr(Matrix a, Vector f) {
   return qr;
 }
 
-// The number of leading columns of R that count as independent.
+// The number of leading columns of R that count as independent: a column of small numbers may be one of them.
 inline std::size_t rank_of(const PivotedQr& qr, double rcond) {
+  const auto is_dependent = [&](std::size_t j) {
+    const double rest = std::fabs(qr.r(j, j)), whole = norm(Vector(qr.r.column(j), qr.r.column(j) + j + 1));
+    return rest == 0 || (rest <= rcond * std::fabs(qr.r(0, 0)) && rest <= rcond * whole);
+  };
   std::size_t rank = 0;
-  while (rank < qr.r.rows && std::fabs(qr.r(rank, rank)) > rcond * std::fabs(qr.r(0, 0)) &&
-         qr.r(rank, rank) != 0)
-    ++rank;
+  while (rank < qr.r.rows && !is_dependent(rank)) ++rank;
   return rank;
 }
+NAX_ENGINE bool is_singular(const PivotedQr& qr) { return rank_of(qr, rank_tolerance) < qr.r.columns; }
 
-NAX_ENGINE Vector least_squares_solution(const PivotedQr& qr, double rcond) {
+NAX_ENGINE Vector least_squares_solution(const PivotedQr& qr, double rcond, const Vector& d) {
   const std::size_t n = qr.r.columns, rank = rank_of(qr, rcond);
-  Vector y(qr.qtf.begin(), qr.qtf.begin() + static_cast<std::ptrdiff_t>(rank));
-  for (std::size_t j = rank; j-- > 0;) {
-    y[j] /= qr.r(j, j);
-    for (std::size_t i = 0; i < j; ++i) y[i] -= qr.r(i, j) * y[j];
+  const auto solved = [&](const double* right) {
+    Vector y(right, right + rank);
+    for (std::size_t j = rank; j-- > 0;) {
+      y[j] /= qr.r(j, j);
+      for (std::size_t i = 0; i < j; ++i) y[i] -= qr.r(i, j) * y[j];
+    }
+    return y;
+  };
+  Vector y = solved(qr.qtf.data()), z(n - rank);
+  if (rank > 0 && rank < n) {  // y - W z solves as well, z at the dependent columns
+    const auto weight = [&](std::size_t j) { return d.empty() ? 1 : d[qr.order[j]]; };
+    Matrix w(n, n - rank);
+    Vector right(n);
+    for (std::size_t i = 0; i < rank; ++i) right[i] = weight(i) * y[i];
+    for (std::size_t c = 0; c < n - rank; ++c) {
+      const Vector column = solved(qr.r.column(rank + c));
+      for (std::size_t i = 0; i < rank; ++i) w(i, c) = weight(i) * column[i];
+      w(rank + c, c) = weight(rank + c);
+    }
+    z = least_squares_solution(pivoted_qr(w, std::move(right)), 0);
+    const Vector moved = times(w, z);
+    for (std::size_t i = 0; i < rank; ++i) y[i] -= moved[i] / weight(i);
   }
   Vector x(n);
-  for (std::size_t j = 0; j < rank; ++j) x[qr.order[j]] = y[j];
+  for (std::size_t j = 0; j < n; ++j) x[qr.order[j]] = j < rank ? y[j] : z[j - rank];
   return x;
 }
 
@@ -190,17 +211,8 @@ NAX_ENGINE Vector trust_region_step(const PivotedQr& given, const Vector& d, dou
     for (double& v : x) v = -v;
     return x;
   };
-  // Gauss and Newton's step, where R is regular.
-  std::size_t rank = 0;
-  while (rank < n && r(rank, rank) != 0) ++rank;
-  Vector y(qtf.begin(), qtf.end());
-  std::fill(y.begin() + static_cast<std::ptrdiff_t>(rank), y.end(), 0.);
-  for (std::size_t j = rank; j-- > 0;) {
-    y[j] /= r(j, j);
-    for (std::size_t i = 0; i < j; ++i) y[i] -= r(i, j) * y[j];
-  }
-  Vector x(n);
-  for (std::size_t j = 0; j < n; ++j) x[given.order[j]] = y[j];
+  // Gauss and Newton's step; that of least |D p| where R is singular.
+  Vector x = least_squares_solution(given, rank_tolerance, d);
   Vector dx = scaled(x);
   double length = norm(dx), excess = length - delta;
   if (excess <= 0.1 * delta) {
@@ -208,7 +220,7 @@ NAX_ENGINE Vector trust_region_step(const PivotedQr& given, const Vector& d, dou
     return negative(x);
   }
   double lower = 0;
-  if (rank == n) {
+  if (!is_singular(given)) {
     Vector w(n);
     for (std::size_t j = 0; j < n; ++j) w[j] = d[given.order[j]] * (dx[given.order[j]] / length);
     for (std::size_t j = 0; j < n; ++j) {

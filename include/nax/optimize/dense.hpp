@@ -52,9 +52,12 @@ struct PivotedQr {
 };
 NAX_ENGINE PivotedQr pivoted_qr(Matrix a, Vector f);
 
-// The x of least norm error in a x = f, by its factorisation: columns below `rcond` of the largest diagonal
-// element count as dependent and get zero.
-NAX_ENGINE Vector least_squares_solution(const PivotedQr& qr, double rcond);
+// The size of roundings beside a column, and beside the largest element of R.
+inline constexpr double rank_tolerance = 1e-14;
+NAX_ENGINE bool is_singular(const PivotedQr& qr);
+// The x of least norm error in a x = f, by its factorisation; of those the x of least |D x|. D is 1 where no
+// diagonal is given.
+NAX_ENGINE Vector least_squares_solution(const PivotedQr& qr, double rcond, const Vector& d = {});
 
 // The step p = argmin |a p + f| with |D p| <= delta, within a tenth (Levenberg and Marquardt's, MINPACK's
 // lmpar). `par` is the parameter of the call before, and becomes that of this one.

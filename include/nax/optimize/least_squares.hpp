@@ -118,7 +118,8 @@ auto squares_result(const LeastSquaresState& s, const F& f, const Vectors& on, c
   const Loss loss = loss_named(on.function(), o.loss);
   const double f_scale = o.f_scale;
   const auto gradient = grad([&](const Array<E>& x) { return robust_cost(loss, f_scale, Array<E>(f(x))); });
-  const Array<E> x = minimum_with_derivatives(vector_of<E>(s.x), gradient, s.active_mask);
+  const bool singular = nax::detail::recording.tape && is_singular(pivoted_qr(s.jac, Vector(s.jac.rows)));
+  const Array<E> x = minimum_with_derivatives(vector_of<E>(s.x), gradient, s.active_mask, singular);
   return LeastSquaresResult<std::remove_cvref_t<decltype(on.tree_of(x))>, E>{
       .x = on.tree_of(x),
       .fun = nax::detail::any_input_recorded(x) ? f(x) : vector_of<E>(s.fun),
@@ -151,7 +152,8 @@ auto least_squares(const char* name, const R& residual, const Tree& x0, const Le
 // Minimises half the sum of rho(residual(x, args...)^2), rho the loss, from x0: an array or a tree of
 // floating arrays; residual returns an array or a tree of these. Steps run in double. The solution is
 // differentiable in `args` and in what residual captured, by the equation that the gradient vanishes;
-// parameters at a bound stay there. Throws ValueError for residuals or a Jacobian that are not finite at x0,
+// parameters at a bound stay there. Where the Jacobian is singular a step, and a derivative, is that of least
+// norm. Throws ValueError for residuals or a Jacobian that are not finite at x0,
 // bounds that cross or that x0 violates, and fewer residuals than parameters with lm; ShapeError where
 // residuals change in number. Other ends are told by `status`. Each step costs a Jacobian and a
 // factorisation, m n^2 operations.

@@ -56,7 +56,7 @@ struct RootRun {
   Vector newton_step() const {
     Vector f = s.fun;
     for (double& e : f) e = -e;
-    return least_squares_solution(pivoted_qr(s.jac, std::move(f)), 1e-14);
+    return least_squares_solution(pivoted_qr(s.jac, std::move(f)), rank_tolerance);
   }
   // Broyden's correction of the Jacobian for a step that changed the function by y.
   void correct(const Vector& step, const Vector& f_new) {
