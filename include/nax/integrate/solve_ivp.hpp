@@ -11,20 +11,24 @@ namespace detail {
 // Gives the points of a result the derivatives in their times: those of t_eval, or the ends of the span.
 template <class T>
 void move_points(const Field<T>& f, const TimeSpan& span, const Numbers& t_eval, OdeResult<T>& result) {
-  const std::size_t points = static_cast<std::size_t>(result.t.size());
-  const auto move = [&](std::size_t i, const Time& t) {
-    if (!t.is_watched()) return;
-    const std::int64_t at = static_cast<std::int64_t>(i);
-    const Array<T> y = moved_in_time<T>(f, t, Array<T>(result.y(ellipsis, at)), 1);
-    result.y = result.y.at(ellipsis, at).set(y);
-    result.t = result.t.at(at).set(t.array());
+  const std::int64_t points = result.t.size();
+  const auto time_of = [&](std::int64_t i) -> Time {
+    if (!t_eval.values().empty()) return t_eval[static_cast<std::size_t>(i)];
+    if (i == 0) return span.begin;
+    return i + 1 == points && result.status == 0 ? span.end : Time(0);
   };
-  if (!t_eval.values().empty()) {
-    for (std::size_t i = 0; i < points; ++i) move(i, t_eval[i]);
-  } else {
-    move(0, span.begin);
-    if (result.status == 0) move(points - 1, span.end);
+  bool any = false;
+  for (std::int64_t i = 0; i < points; ++i) any = any || time_of(i).is_watched();
+  if (!any) return;
+  std::vector<Array<T>> states;
+  std::vector<Array<double>> times;
+  for (std::int64_t i = 0; i < points; ++i) {
+    const Time t = time_of(i);
+    states.push_back(moved_in_time<T>(f, t, Array<T>(result.y(ellipsis, i)), 1));
+    times.push_back(t.is_watched() ? t.array() : Array<double>(result.t(i)));
   }
+  result.y = stack(states, {.axis = -1});
+  result.t = stack(times);
 }
 
 }  // namespace detail
