@@ -145,6 +145,8 @@ TEST(SpecialFunctions, TypesAndForms) {
   EXPECT_NEAR(Real(sp::zeta(Real(2.0))).item(), 1.6449340668482264, 1e-15);
   EXPECT_FLOAT_EQ(Array<float>(sp::betainc(2, 3, x * 0.5f))(0).item(), 0.26171875f);
   EXPECT_EQ(sp::comb(Real{5}, Real{3}, {.repetition = true})(0).item(), 35);
+  EXPECT_EQ(sp::comb(Real{0, 0, 1, 2.5}, Real{0, 1, 0, 0}, {.repetition = true}).to_vector(),
+            (std::vector<double>{1, 0, 1, 1}));  // SciPy's
   EXPECT_EQ(Real(sp::comb(Real{10, 3}, 5.0)).to_vector(), (std::vector<double>{252, 0}));
   EXPECT_TRUE(std::isnan(Real(sp::loggamma(Real(-0.5))).item()));
   EXPECT_EQ(Real(sp::gammainc(nax::zeros<double>({0, 3}), nax::ones<double>({3}))).shape(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/numpy/elementwise/logic.hpp"
 #include "nax/special/fixed.hpp"
 
 // The gamma function's relatives, with SciPy's names. Real types; integers become float. Computed in double.
@@ -49,7 +50,8 @@ auto comb(const N& n, const K& k, const CombOptions& options) {
   using R = inexact_t<promote_t<detail::operand_type_t<N>, detail::operand_type_t<K>>>;
   Array<R> all = detail::evaluate(detail::make_expr<rules::add>(detail::as_array(n), R(0)));
   const Array<R> taken = detail::evaluate(detail::make_expr<rules::add>(detail::as_array(k), R(0)));
-  if (options.repetition) all = detail::evaluate(all + taken - R(1));
+  if (options.repetition)  // (nothing taken of nothing is one way)
+    all = detail::evaluate(where((all == R(0)) & (taken == R(0)), R(0), all + taken - R(1)));
   return Array<R>(detail::evaluate(detail::make_expr<rules::comb>(all, taken)));
 }
 
