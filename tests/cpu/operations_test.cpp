@@ -97,7 +97,7 @@ TEST(Operations, forms_say_what_calls_read_and_write) {
   EXPECT_EQ(operands.begin()[1].shape, dims({24}));
   EXPECT_EQ(operands.begin()[1].dtype, DType::float64);
   EXPECT_STREQ(facts(Op::sort).name(&up), "sort");
-  EXPECT_FALSE(facts(Op::sort).may_fail);
+  EXPECT_FALSE(facts(Op::sort).may_fail(&up));
   const auto copy = facts(Op::sort).keep(&up);
   EXPECT_EQ(facts(Op::sort).identity(copy.get()), facts(Op::sort).identity(&up));
   EXPECT_NE(facts(Op::sort).identity(&up), facts(Op::sort).identity(&down));
@@ -108,7 +108,7 @@ TEST(Operations, forms_say_what_calls_read_and_write) {
   ASSERT_EQ(of_counts.size(), 3);
   EXPECT_TRUE(of_counts.begin()[1].optional);  // the weights
   EXPECT_EQ(of_counts.begin()[2].shape, dims({6}));
-  EXPECT_TRUE(facts(Op::bincount).may_fail);
+  EXPECT_TRUE(facts(Op::bincount).may_fail(&counts));
 
   const Factorise factors{{.kind = nax::loops::Factorisation::qr, .batch = 2, .m = 4, .n = 3},
                           DType::float32};

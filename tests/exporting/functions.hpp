@@ -209,6 +209,34 @@ void add_shapes(Folder& folder) {
   folder.add(
       "clipped", [](const A& x, const I& i) { return A(take(x, i, {.axis = 1, .mode = "clip"})); },
       draw(1, {4, 6}), I{0, -1, 9});
+  folder.add(
+      "given_window",
+      [](const A& x, const I& i) {
+        return lax::dynamic_slice(x, i, {2, 3});
+      },
+      draw(1, {4, 6}), I{-1, 2});
+  folder.add(
+      "given_row", [](const A& x, const I& i) { return lax::dynamic_index_in_dim(x, i(0), 1); },
+      draw(1, {4, 6}), I{3});
+  folder.add(
+      "written_window",
+      [](const A& x, const I& i) { return lax::dynamic_update_slice(x, A(sin(x(slice(1, 3), _))), i); },
+      draw(1, {4, 6}), I{5, 0});
+  folder.add(
+      "written_windows",
+      [](const A& x, const I& i) {
+        return vmap([](const A& row, const I& at) {
+          return lax::dynamic_update_slice_in_dim(row, A{7, 8}, at, 0);
+        })(x, i);
+      },
+      draw(1, {4, 6}), I{0, -1, 3, 9});
+  const auto heads = nn::MultiHeadAttention<float>::make(random::key(9), {.features = 6, .heads = 2});
+  folder.add(
+      "cached_attention",
+      [heads](const A& keys, const A& values, const I& length, const A& x) {
+        return heads({keys, values, length}, x).second;
+      },
+      draw(7, {2, 5, 2, 3}), draw(8, {2, 5, 2, 3}), I(2), draw(1, {2, 1, 6}));
 }
 template <class Folder>
 void add_sums(Folder& folder) {

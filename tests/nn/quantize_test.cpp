@@ -319,7 +319,8 @@ TEST(Quantize, ReleasedWeightsAreNaN) {
   EXPECT_EQ(small.w.shape(), plain.w.shape());
   EXPECT_TRUE(all(isnan(small.w)).item());
   expect_same(jit([&](const F& a) { return small(a); })(x), made(x));
-  const auto both = jit([](const Layer& given, const F& rows) { return given(rows); });
+  // As an argument, too: it is recorded.
+  const auto both = jit([](const Layer& given, const F& rows) { return given(rows); }, {.required = true});
   expect_same(both(small, x), made(x));
   expect_same(both(small, x), made(x));
   Layer again = small;

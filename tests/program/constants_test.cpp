@@ -113,4 +113,17 @@ TEST(ProgramConstants, LargeArraysOfFewNumbersAreComputedAnew) {
   }
 }
 
+TEST(Constants, OfACapturedViewOnlyItsElementsAreKept) {
+  const D base = random::normal<double>(random::key(5), {500, 400}), x = arange<double>(500.);
+  const D views[] = {base(_, 7), base(slice(0, _, 2), 3), D(broadcast_to(base(3, 2), {500})),
+                     base(slice(499, _, -1), 9)};
+  for (const D& view : views) {
+    const auto f = [=](const D& v) {
+      return grad([&](const D& c) { return D(sum(sin(c) * v(slice(0, c.shape(0))))); })(view);
+    };
+    EXPECT_LT(make_program(f)(x).temporary_bytes(), 5u * 500 * sizeof(double));
+    EXPECT_TRUE(allclose(jit(f)(x), f(x), {.rtol = 1e-14}).item());
+  }
+}
+
 }  // namespace constants_test

@@ -6,6 +6,7 @@
 # - locks are free in a child of fork(), but those of threads, devices, requests and passes in progress;
 # - no line begins as a directive of C++20's modules would, which nvcc refuses;
 # - docs/environment.md explains every environment variable;
+# - numbers are read from arrays (item()) where host_reads.txt says so, and no more often;
 # - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -72,6 +73,15 @@ while read -r line; do fail "$line: begins as a directive of modules does"; done
 while read -r variable; do
   grep -q "\`$variable\`" docs/environment.md || fail "docs/environment.md does not explain $variable"
 done < <(grep -rhoE --include=*.hpp --include=*.cpp --include=*.cu '"(NAX|AWS|CURL|SSL|PMIX|PMI|AZURE)_[A-Z_]+"' include/nax | tr -d '"' | sort -u)
+
+# What a transform or a recording may follow is no number of the host: it stays an array, an operand of the call.
+while read -r file count allowed; do
+  ((count == allowed)) || fail "$file: reads $count numbers by item(), and tests/scripts/host_reads.txt allows $allowed"
+done < <(
+  join -a 1 -a 2 -e 0 -o 0,1.2,2.2 \
+    <(grep -rE --include=*.hpp '(\.|->)item\(\)' include/nax | sed 's|//.*||' | grep -E '(\.|->)item\(\)' |
+      grep -vE '"[^"]*item\(\)' | sed 's|^include/nax/||; s/:.*//' | sort | uniq -c | awk '{print $2, $1}' | sort) \
+    <(grep -v '^#' tests/scripts/host_reads.txt | awk '{print $1, $2}' | sort))
 
 readonly texts=(include/nax tests cmake examples benchmarks scripts) opening='(What|The same|Whoever|Those that|That of)'
 readonly kinds=(--include=*.{hpp,cpp,cu,cmake,py,sh} --include=CMakeLists.txt --exclude=sources_test.sh)

@@ -202,6 +202,7 @@ class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
     if (detail::is_batched(*this)) detail::throw_batched("item", "use where, or map over it");
     if (size() != 1) raise<ValueError>({"item: only an array of one element has a value, shape ", shape()});
     if (detail::on_accelerator(*this)) [[unlikely]] {
+      detail::unknown_while_recording("item", device());
       Element element;
       detail::copy_bytes(Device{}, &element, device(), detail::device_data(*this), sizeof element);
       return element;
@@ -213,6 +214,8 @@ class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
     if (size() != 1)
       raise<ValueError>(
           {"bool: the truth of an array of several elements is ambiguous; use any or all, shape ", shape()});
+    if (detail::on_accelerator(*this)) [[unlikely]]
+      detail::unknown_while_recording("bool", device());
     return item() != Element(0);
   }
   explicit operator Element() const requires(!std::is_same_v<Element, bool>) { return item(); }

@@ -124,6 +124,8 @@ inline void note_moment(const ArrayBase& a) {
 }
 // True if the host can read the elements. Functions whose next step depends on values ask this first.
 inline bool is_readable(const ArrayBase& a) { return !on_accelerator(a); }
+// True while the elements are recorded: they are there in replays alone.
+inline bool is_yet_unknown(const ArrayBase& a) { return graph_recording && on_accelerator(a); }
 
 [[noreturn, gnu::cold]] inline void throw_moved_from(const char* function) {
   raise<ValueError>(

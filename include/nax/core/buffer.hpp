@@ -24,6 +24,8 @@ struct BufferSource {
   virtual ~BufferSource() = default;
   virtual void*
   gather() = 0;  // the elements in one block, owned by the source; safe to call from several threads
+  // Do the elements lie in one block of the host's memory, which gather() returns at no cost?
+  virtual bool lies_in_memory() const { return false; }
   // Is the buffer's address on an accelerator the source's, which releases it when it goes?
   virtual bool owns_address() const { return false; }
 };

@@ -61,7 +61,8 @@ NAX_ENGINE void throw_other_device(Device device) {
 NAX_ENGINE bool unknown_while_recording(const char* function, Device device) {
   if (!graph_recording) return false;
   if (device.platform == Platform::program)
-    throw NotRecordable(std::string(function) + ": looks at elements, which are not there while jit records");
+    throw NotRecordable(std::string(function) +
+                        ": reads an array's elements, which are not there while jit records");
   return device.platform != Platform::cpu;
 }
 

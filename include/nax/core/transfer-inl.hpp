@@ -32,6 +32,32 @@ NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to) {
   return result;
 }
 
+// Memory of the view's elements, each once, and the view as one of that. All of the base's memory where that
+// is less, as for windows that overlap.
+NAX_ENGINE BufferRef elements_once(ArrayBase& a) {
+  const BufferRef base = ArrayAccess::buffer(a);
+  Layout& layout = ArrayAccess::layout(a);
+  Dims strides = layout.strides;
+  std::int64_t count = 1;
+  for (std::size_t axis = strides.size(); axis-- > 0;)
+    if (strides[axis] != 0) strides[axis] = count, count *= layout.shape[axis];
+  const std::size_t size = dtype_size(a.dtype()), bytes = static_cast<std::size_t>(count) * size;
+  if (bytes >= base->bytes) return base;
+  const BufferRef once(Buffer::allocate(bytes, host_device()));
+  char* const to = static_cast<char*>(once->host_data());
+  const char* const from = raw_data(a);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t rest = i, at = 0;
+    for (std::size_t axis = strides.size(); axis-- > 0;)
+      if (strides[axis] != 0)
+        at += rest % layout.shape[axis] * layout.strides[axis], rest /= layout.shape[axis];
+    std::memcpy(to + static_cast<std::size_t>(i) * size, from + at * static_cast<std::int64_t>(size), size);
+  }
+  layout.strides = std::move(strides);
+  ArrayAccess::offset(a) = 0;
+  return once;
+}
+
 NAX_ENGINE void copy_into_program(ArrayBase& a) {
   const Device to = graph_recording->device;
   if (!on_program(to) || on_accelerator(a)) return;
@@ -39,8 +65,8 @@ NAX_ENGINE void copy_into_program(ArrayBase& a) {
     ArrayBase copy = moved(a, to);
     ArrayAccess::buffer(a) = std::move(ArrayAccess::buffer(copy));
     ArrayAccess::offset(a) = 0;
-  } else {  // all of its memory, and the layout as it is
-    const BufferRef from = ArrayAccess::buffer(a);
+  } else {
+    const BufferRef from = elements_once(a);
     ArrayAccess::buffer(a) = BufferRef(Buffer::allocate(from->bytes, to));
     copy_bytes(to, ArrayAccess::buffer(a)->data(), Device{}, from->data(), from->bytes);
   }

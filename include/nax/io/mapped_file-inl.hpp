@@ -22,6 +22,7 @@ class MappedElements final : public nax::detail::BufferSource {
   MappedElements(std::shared_ptr<const MappedFile> file, std::uint64_t offset)
       : file_(std::move(file)), offset_(offset) {}
   void* gather() override { return file_->at(offset_); }
+  bool lies_in_memory() const override { return true; }
 
  private:
   std::shared_ptr<const MappedFile> file_;

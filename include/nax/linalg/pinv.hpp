@@ -18,7 +18,8 @@ double default_rtol(const Shape& shape) {
 template <class R>
 Array<R> tolerance_over(const char* function, const Array<R>& s, const Array<double>& tolerance) {
   if (tolerance.ndim() == 0 && !is_batched(tolerance))
-    return typed<R>(host_number(static_cast<R>(tolerance.item())));
+    return is_readable(tolerance) ? typed<R>(host_number(static_cast<R>(tolerance.item())))
+                                  : typed<R>(constant(as_type<R>(tolerance)));
   const Array<R> each = typed<R>(constant(la::as_columns(as_type<R>(tolerance))));
   if (!(broadcast(function, layout_of(each), layout_of(s)).visible_shape() == s.shape()))
     raise<ShapeError>(

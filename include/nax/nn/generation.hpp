@@ -132,7 +132,8 @@ Array<int> generate(const Model& model, Cache cache, const Array<int>& prompt,
     }
     tokens = drawn.reshape({b, 1});
     all.push_back(tokens);
-    if (options.end && i + 1 < options.steps && !is_transformed(ended) && nax::all(ended).item()) {
+    if (options.end && i + 1 < options.steps && !is_transformed(ended) && !is_yet_unknown(ended) &&
+        nax::all(ended).item()) {
       all.push_back(full<int>({b, options.steps - i - 1}, *options.end));
       break;
     }

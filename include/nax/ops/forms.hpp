@@ -15,7 +15,7 @@
 // and, where that is not the default,
 //   name()               its name in programs and profiles (the operation's)
 //   flops()              (0)
-//   may_fail             whether a call can find its elements wrong (false)
+//   may_fail()           whether a call can find its elements wrong (false)
 // Recordings, verifiers and profiles read no more than that (table.hpp). Lines are of row-major data.
 NAX_BEGIN
 namespace ops {

@@ -103,7 +103,7 @@ struct Factorise {
 struct OrderOfSwaps {
   std::int64_t lines, k, m;
 
-  static constexpr bool may_fail = true;
+  bool may_fail() const { return true; }
   void describe(Operands& o) const { o.reads(DType::int32, lines * k), o.writes(DType::int32, lines * m); }
   auto fields() const { return std::tuple(lines, k); }
 };
@@ -131,7 +131,7 @@ struct Bincount {
   std::int64_t rows, n, length;
   DType type, added;
 
-  static constexpr bool may_fail = true;
+  bool may_fail() const { return true; }
   void describe(Operands& o) const {
     o.reads(type, rows * n), o.may_read(added, rows * n);
     o.writes(detail::lane_of(added), rows * length);

@@ -38,10 +38,11 @@ struct WrapIndices {
   std::int64_t extent;
   Dims shape;
   loops::Operand from, to;
+  std::int64_t window = 1;  // of `slide`
 
-  static constexpr bool may_fail = true;
+  bool may_fail() const { return mode == loops::IndexMode::drop; }
   void describe(Operands& o) const { o.reads(from, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(mode, extent); }
+  auto fields() const { return std::tuple(mode, extent, window); }
 };
 // to = a * extent + b.
 struct JoinIndices {

@@ -17,7 +17,7 @@ struct Facts {
   std::string (*identity)(const void* form);  // bytes that tell forms of equal operands apart
   double (*flops)(const void* form);
   std::shared_ptr<const void> (*keep)(const void* form);  // a copy
-  bool may_fail;
+  bool (*may_fail)(const void* form);
 };
 
 namespace detail {
@@ -55,13 +55,13 @@ struct FormFacts {
       return 0;
   }
   static std::shared_ptr<const void> keep(const void* form) { return std::make_shared<const Form>(of(form)); }
-  static constexpr bool may_fail() {
-    if constexpr (requires { Form::may_fail; })
-      return Form::may_fail;
+  static bool may_fail(const void* form) {
+    if constexpr (requires { of(form).may_fail(); })
+      return of(form).may_fail();
     else
       return false;
   }
-  static constexpr Facts facts{name, describe, identity, flops, keep, may_fail()};
+  static constexpr Facts facts{name, describe, identity, flops, keep, may_fail};
 };
 
 }  // namespace detail

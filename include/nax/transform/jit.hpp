@@ -62,8 +62,12 @@ class Jitted {
     using Out = decltype(materialise_tree(call_with(f_, std::move(inputs))));
     constexpr Platform gpus = Platform::cuda;
     if (!accelerators[static_cast<int>(gpus)] && plain_ && all_trees<Inputs>()) {
-      if constexpr (is_tree_v<Out>)
-        if (may_record()) return by_program<Out>(std::move(inputs), {}, {});
+      if (may_record()) {
+        if constexpr (is_tree_v<Out>)
+          return by_program<Out>(std::move(inputs), {}, {});
+        else
+          plain(no_tree);
+      }
       return materialise_tree(call_with(f_, std::move(inputs)));
     }
     const std::vector<bool> fixed = named_arguments("static_argnums", options_.static_argnums, count),
@@ -83,10 +87,12 @@ class Jitted {
             argument);
       }
     });
-    if constexpr (is_tree_v<Out>) {
-      if (may_record()) {
+    if (may_record()) {
+      if constexpr (is_tree_v<Out>) {
         if (accelerators[static_cast<int>(gpus)]) return by_graph<Out>(std::move(inputs), fixed, donated);
         return by_program<Out>(std::move(inputs), fixed, donated);
+      } else {
+        plain(no_tree);
       }
     }
     return materialise_tree(call_with(f_, std::move(inputs)));
@@ -95,9 +101,12 @@ class Jitted {
 
  private:
   // Reasons for plain calls.
-  static constexpr const char *elsewhere = "jit: the arguments do not lie on one device",
+  static constexpr const char *elsewhere = "jit: the arguments lie on several devices",
+                              *no_tree = "jit: the function returns something else than a tree of arrays",
                               *differ = "jit: nearly each call is of another kind",
                               *unforeseen = "jit: elements are other than those that steps are made for";
+
+  void plain(const std::string& reason) const { count_plain(plain_calls(reason), options_.required); }
 
   // Not within another transform, nor while something looks at operations one by one.
   static bool may_record() {
@@ -126,7 +135,7 @@ class Jitted {
                 check_operand("jit", leaf);
                 // The shards of a pmap's result lie on several devices.
                 const BufferRef& buffer = ArrayAccess::buffer(leaf);
-                usual = usual && !(buffer->source && !buffer->address);
+                usual = usual && (!buffer || buffer->address || takes_part(buffer, buffer->device));
                 arguments.push_back(constant(leaf));
                 gives.push_back(donated[i]);
               }
@@ -138,7 +147,7 @@ class Jitted {
     if (usual && !found && !on_accelerator(current_device))
       return by_program<Out>(std::move(inputs), fixed, donated);
     if (!usual || !found) {
-      ++plain_calls(elsewhere);
+      plain(elsewhere);
       return materialise_tree(call_with(f_, std::move(inputs)));
     }
     const Device device = *found;
@@ -192,8 +201,8 @@ class Jitted {
         entry->calls.clear();
       }
     }
-    ++*entry->plain;
     use.end();
+    count_plain(*entry->plain, options_.required);
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
 
@@ -212,7 +221,7 @@ class Jitted {
     CallKey key;
     SmallVector<const ArrayBase*, 32> arguments;
     std::vector<bool> gives;
-    bool usual = true;
+    std::string refusal;
     const auto is = [](const std::vector<bool>& named, std::size_t i) { return !named.empty() && named[i]; };
     for_each_of(inputs, [&](std::size_t i, auto& argument) {
       using Argument = std::remove_cvref_t<decltype(argument)>;
@@ -222,14 +231,14 @@ class Jitted {
           if constexpr (is_array_v<Leaf>) {
             check_operand("jit", leaf);
             const BufferRef& buffer = ArrayAccess::buffer(leaf);
-            usual = usual && (!buffer || (!buffer->source && buffer->device == current_device));
+            if (!takes_part(buffer, current_device)) refusal = not_on_device(i, buffer, current_device);
             signature.add_array(leaf);
             arguments.push_back(&leaf);
             if (is(donated, i)) gives.resize(arguments.size()), gives.back() = true;
           } else if constexpr (Scalar<Leaf>) {
             signature.add_bytes(leaf);
           } else {
-            usual = false;
+            refusal = "jit: argument " + std::to_string(i) + " holds a leaf that is no array and no number";
           }
         };
         if constexpr (tree::detail::has_quick_signature<Argument>()) {
@@ -239,8 +248,9 @@ class Jitted {
         if (!is(fixed, i)) tree::for_each(visit, argument);
       }
     });
-    if (!usual || on_accelerator(current_device)) {
-      ++plain_calls(elsewhere);
+    if (refusal.empty() && on_accelerator(current_device)) refusal = elsewhere;
+    if (!refusal.empty()) {
+      plain(refusal);
       return materialise_tree(call_with(f_, std::move(inputs)));
     }
     signature.add(current_device.ordinal);
@@ -281,9 +291,9 @@ class Jitted {
       found = std::move(fresh);
     }
     if (!found) {
-      ++plain_calls(differ);
+      plain(differ);
     } else if (!found->program) {
-      ++*found->plain;
+      count_plain(*found->plain, options_.required);
     } else {
       Own& own = static_cast<Own&>(*found);
       std::vector<ArrayBase> results(own.program->result_count());
@@ -293,7 +303,9 @@ class Jitted {
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
         return out;
       }
-      ++plain_calls(unforeseen);
+      Out out = materialise_tree(call_with(f_, std::move(inputs)));  // an error of f's comes first
+      plain(unforeseen);
+      return out;
     }
     return materialise_tree(call_with(f_, std::move(inputs)));
   }
@@ -334,14 +346,16 @@ class Jitted {
 //
 // f is called as it is inside other transforms (which may go outside of jit and inside alike), where it maps
 // over devices or uses a collective, and where its arguments do not all lie on one device (numbers and arrays
-// of no axes go along to a GPU). On the CPU it is also called as it is, after a recording in vain, where it
-// reads an array's elements (item(), printing, a condition, a mask whose trues decide a shape) or calls what
-// has no step yet (linalg); jit_report() counts these calls by their reasons. On a GPU to read elements is a
-// DeviceError. Other errors of f go to the caller. Bodies of lax's loops and branches
-// run once while the CPU records, and a gradient through while_loop or cond is not recorded.
+// of no axes go along to a GPU; memory of mapped files and of others serves). On the CPU it is also called as
+// it is, after a recording in vain, where it reads an array's elements (item(), printing, a condition, a mask
+// whose trues decide a shape), takes a gradient through a while_loop, or calls linalg's expm, sqrtm, schur or
+// lu. jit_report() counts these calls by their reasons; {.required = true} throws the reason instead. On a
+// GPU to read elements is a DeviceError. Other errors of f go to the caller. Bodies of lax's loops and
+// branches run once while the CPU records.
 //
-// Throws ValueError for argnums out of range, or a static argument that holds an array, and TypeError for an
-// argument that is no tree and not static.
+// Throws ValueError for argnums out of range, or a static argument that holds an array, TypeError for an
+// argument that is no tree and not static, and DeviceError where recording is required and f is called as it
+// is.
 template <class F>
 auto jit(F f, JitOptions options = {}) {
   return detail::transformed<detail::CheckCall, F>(

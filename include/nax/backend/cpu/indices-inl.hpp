@@ -18,7 +18,7 @@ using loops::IndexMode;
 
 struct IndexLimits {
   IndexMode mode;
-  std::int64_t extent;
+  std::int64_t extent, window;
   std::atomic<bool>* dropped;
 };
 
@@ -63,13 +63,17 @@ void wrap_run(const void* limits_, const void* const* in, void* out_, std::int64
       return each([=](std::int64_t k) { return (k % extent + extent) % extent; });
     case IndexMode::clip:
       return each([=](std::int64_t k) { return k < 0 ? 0 : k >= extent ? extent - 1 : k; });
+    case IndexMode::slide:
+      return each([=, last = extent - limits.window](std::int64_t k) {
+        return std::clamp<std::int64_t>(k < 0 ? k + extent : k, 0, last);
+      });
   }
 }
 
-NAX_ENGINE bool wrap_indices(IndexMode mode, std::int64_t extent, const Dims& shape,
+NAX_ENGINE bool wrap_indices(IndexMode mode, std::int64_t extent, std::int64_t window, const Dims& shape,
                              const loops::Operand& from, const loops::Operand& to) {
   std::atomic<bool> dropped = false;
-  const IndexLimits limits{mode, extent, &dropped};
+  const IndexLimits limits{mode, extent, window, &dropped};
   loops::Operand operands[2] = {from, to};
   const auto run = [&](ForwardKernel kernel) { map(kernel, &limits, shape, operands, 1); };
   switch (from.stored) {

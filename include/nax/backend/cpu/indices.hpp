@@ -10,8 +10,8 @@ NAX_BEGIN
 namespace cpu {
 
 // Returns whether an index was dropped.
-NAX_ENGINE bool wrap_indices(loops::IndexMode mode, std::int64_t extent, const Dims& shape,
-                             const loops::Operand& from, const loops::Operand& to);
+NAX_ENGINE bool wrap_indices(loops::IndexMode mode, std::int64_t extent, std::int64_t window,
+                             const Dims& shape, const loops::Operand& from, const loops::Operand& to);
 
 NAX_ENGINE void true_positions(std::int64_t n, const bool* mask, const loops::Room& room);
 

@@ -135,7 +135,7 @@ class HostOperations final : public backend::Operations {
     cpu::scatter(loop, f.add ? adder(to, from) : detail::setter(dtype_size(to)));
   }
   ops::Verdict run(const ops::WrapIndices& f, const ops::Call& c) const {
-    return wrap_indices(f.mode, f.extent, f.shape, placed(f.from, c.in(0)), placed(f.to, c.in(1)));
+    return wrap_indices(f.mode, f.extent, f.window, f.shape, placed(f.from, c.in(0)), placed(f.to, c.in(1)));
   }
   void run(const ops::JoinIndices& f, const ops::Call& c) const {
     Operand operands[3] = {placed(f.a, c.in(0)), placed(f.b, c.in(1)), placed(f.to, c.in(2))};

@@ -26,6 +26,7 @@ struct WrapIndex {
   DType from;
   std::int64_t extent;
   IndexMode mode;
+  std::int64_t window = 1;
 
   constexpr void operator()(std::int64_t i) const { write(i); }
   // True where it is dropped.
@@ -41,6 +42,10 @@ struct WrapIndex {
  private:
   constexpr std::int64_t wrapped(std::int64_t k, bool huge) const {
     if (mode == IndexMode::clip) return k < 0 ? 0 : k >= extent ? extent - 1 : k;
+    if (mode == IndexMode::slide) {
+      const std::int64_t from_front = k < 0 ? k + extent : k, last = extent - window;
+      return from_front < 0 ? 0 : from_front > last ? last : from_front;
+    }
     if (mode == IndexMode::wrap) return (k % extent + extent) % extent;
     if (k < -extent || k >= extent || huge) return loops::dropped_index;
     return k < 0 ? k + extent : k;
@@ -68,9 +73,9 @@ struct WrapRun {
 };
 
 inline void launch_wrap_indices(Device device, const Loop<2>& loop, DType from, std::int64_t extent,
-                                IndexMode mode) {
+                                IndexMode mode, std::int64_t window) {
   for_each_narrow(loop, [&](const Loop<2>& part) {
-    launch(device, part.size, WrapIndex<std::int64_t>{part, from, extent, mode});
+    launch(device, part.size, WrapIndex<std::int64_t>{part, from, extent, mode, window});
   });
 }
 // Wraps indices and drops those out of range; true where one was. The host waits for the answer.

@@ -85,7 +85,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
     const Loop<2> loop = collapsed<2>(f.shape, {placed(f.from, c.in(0)), placed(f.to, c.in(1))});
     if (f.mode == loops::IndexMode::drop && !nax::detail::graph_recording)  // a graph waits for nothing
       return launch_drop_indices(c.device, loop, f.from.stored, f.extent);
-    launch_wrap_indices(c.device, loop, f.from.stored, f.extent, f.mode);
+    launch_wrap_indices(c.device, loop, f.from.stored, f.extent, f.mode, f.window);
     return f.mode == loops::IndexMode::drop ? std::nullopt : std::optional(false);
   }
   void run(const ops::JoinIndices& f, const ops::Call& c) {

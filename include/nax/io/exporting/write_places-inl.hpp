@@ -43,6 +43,9 @@ inline int StepWriter::known_indices(const ops::WrapIndices& f, int index) {
       case loops::IndexMode::clip:
         wrapped.push_back(std::clamp<std::int64_t>(x, 0, n - 1));
         break;
+      case loops::IndexMode::slide:
+        wrapped.push_back(std::clamp<std::int64_t>(x < 0 ? x + n : x, 0, n - f.window));
+        break;
     }
   }
   return graph_.own_constant(wrapped.data(), DType::int64, Dims(node.shape));
@@ -71,6 +74,10 @@ inline void StepWriter::write(const ops::WrapIndices& f) {
       refuse();
     case loops::IndexMode::clip:
       return put(1, make(NodeKind::maximum, {zero, make(NodeKind::minimum, {x, last})}));
+    case loops::IndexMode::slide:
+      return put(1, make(NodeKind::maximum,
+                         {zero, make(NodeKind::minimum,
+                                     {from_front, number(static_cast<double>(f.extent - f.window), n)})}));
   }
 }
 

@@ -30,12 +30,12 @@ struct CachedAttentionOptions {
 namespace detail {
 
 // Attention of the `count` queries after the first `cache.length` elements to all slots up to their own.
-// Where the length differs from example to example all slots are read and masked.
+// Where the length differs from example to example, or is recorded, all slots are read and masked.
 template <class T>
 Array<T> attend_slots(const Array<T>& query, const nn::KeyValueCache<T>& cache,
                       const nn::CachedAttentionOptions& options) {
   const std::int64_t axis = cache.key.ndim() - 3, slots = cache.key.shape(axis), count = query.shape(axis);
-  const bool differs = is_batched(cache.length);
+  const bool differs = is_batched(cache.length) || is_yet_unknown(cache.length);
   const std::int64_t before = differs ? 0 : cache.length.item();
   const std::int64_t seen = differs ? slots : before + count;
   const std::int64_t window = std::clamp<std::int64_t>(options.window.value_or(slots), 0, slots);
@@ -144,13 +144,17 @@ struct MultiHeadAttention {
       raise<ShapeError>({"MultiHeadAttention: elements of shape ", x.shape(), " do not fit a cache of shape ",
                          cache.key.shape()});
     const int count = static_cast<int>(x.shape(axis)), slots = static_cast<int>(cache.key.shape(axis));
-    if (any_true(Array<bool>(cache.length > slots - count)))
+    Array<std::int64_t> start = cache.length.template astype<std::int64_t>();
+    if (count > slots || (!is_yet_unknown(start) && any_true(Array<bool>(start > slots - count))))
       raise<ValueError>(
           {"MultiHeadAttention: the cache has no room for ", count, " more elements: ", slots, " slots"});
+    // A replay of jit that finds no room calls the function itself.
+    if (is_yet_unknown(start))
+      start = checked_index("MultiHeadAttention", start, static_cast<int>(axis), slots - count + 1);
     const Array<T> rows = rows_on_device(x);
     const auto append = [&](Array<T>& into, const Array<T>& w, const std::optional<Array<T>>& bias, int i) {
-      into = lax::dynamic_update_slice_in_dim(
-          std::move(into), project_heads(x, rows, w, bias, params.int8[i]), cache.length, axis);
+      into = lax::dynamic_update_slice_in_dim(std::move(into),
+                                              project_heads(x, rows, w, bias, params.int8[i]), start, axis);
     };
     append(cache.key, params.key, params.key_bias, 1);
     append(cache.value, params.value, params.value_bias, 2);

@@ -15,6 +15,7 @@ class ForeignElements final : public BufferSource {
     if (release_) release_();
   }
   void release_by(std::function<void()> release) { release_ = std::move(release); }
+  bool lies_in_memory() const override { return !on_accelerator(device_); }
   bool owns_address() const override { return on_accelerator(device_); }
   void* gather() override {
     if (!on_accelerator(device_)) return first_;

@@ -9,15 +9,17 @@
 NAX_BEGIN
 
 // The text of NumPy's str(). An array batched by vmap has no single text: what stands for it says its type
-// and shape.
+// and shape. While jit records a program it throws DeviceError.
 template <class T>
 std::string to_string(const Array<T>& a) {
   const Layout& layout = detail::layout_of(a);
   if (detail::is_batched(a))
     return "Array(batched by vmap, shape=" + to_string(a.shape()) +
            ", dtype=" + std::string(dtype_name(a.dtype())) + ")";
-  if (detail::on_accelerator(a))
+  if (detail::on_accelerator(a)) {
+    detail::unknown_while_recording("to_string", a.device());
     return to_string(detail::typed<T>(detail::on_host(detail::contiguous(a, detail::transforms_handled))));
+  }
   return format_array(reinterpret_cast<const T*>(detail::raw_data(a)), layout.shape.data(),
                       layout.strides.data(), layout.ndim());
 }

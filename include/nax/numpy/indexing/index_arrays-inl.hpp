@@ -37,7 +37,8 @@ NAX_ENGINE std::optional<std::int64_t> dropped_place(const ArrayBase& index) {
 }
 
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
-                                             std::int64_t extent, loops::IndexMode mode) {
+                                             std::int64_t extent, loops::IndexMode mode,
+                                             std::int64_t window) {
   check_operand(function, index);
   const Device device = index.device();
   const Frame& frame = layout_of(index);
@@ -46,7 +47,7 @@ NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBa
   if (extent == 0 && mode != loops::IndexMode::drop) throw_index(function, 0, axis, 0);
   const ops::Verdict dropped = backend::run(
       device, ops::WrapIndices{mode, extent, frame.shape, plain_operand(index, layout_of(index).strides),
-                               plain_operand(out, layout_of(out).strides)});
+                               plain_operand(out, layout_of(out).strides), window});
   // While a graph is recorded it is not known: indices out of range read as 0, and write nothing.
   if (dropped.value_or(!graph_recording))
     if (const auto place = dropped_place(out)) {

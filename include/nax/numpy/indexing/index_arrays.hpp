@@ -18,9 +18,10 @@ NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset);
 NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, loops::ReduceKind kind);
 
 // Indices of any integer type as int64, counted from the front. Throws IndexError, which names the first that
-// is out of range, unless the mode brings it into range.
+// is out of range, unless the mode brings it into range. `window`: of the mode slide.
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
-                                             std::int64_t extent, loops::IndexMode mode);
+                                             std::int64_t extent, loops::IndexMode mode,
+                                             std::int64_t window = 1);
 
 }  // namespace detail
 NAX_END

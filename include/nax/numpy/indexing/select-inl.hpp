@@ -15,7 +15,39 @@ NAX_ENGINE ArrayBase handle_without_elements(const ArrayBase& x) {
   return handle;
 }
 
+// The selection of windows with a position for each of their elements.
+NAX_ENGINE Selection without_windows(Selection s) {
+  auto step = std::make_shared<GatherStep>(*s.gather);
+  const Dims window = std::exchange(step->window, Dims());
+  const ArrayBase starts = step->index, offsets = allocate_on_host(DType::int64, Frame{window, {}});
+  std::int64_t* const at = elements<std::int64_t>(offsets);
+  for (std::int64_t i = 0, n = layout_of(offsets).size(); i < n; ++i) {
+    std::int64_t rest = i, stride = 1;
+    at[i] = 0;
+    for (std::size_t k = window.size(); k-- > 0; rest /= window[k]) {
+      at[i] += rest % window[k] * stride;
+      stride *= s.view_extent(step->axes[k]);
+    }
+  }
+  const ArrayBase along = beside(starts, offsets);
+  const Frame frame = merge_frames({&layout_of(starts)}, window);
+  step->index = typed<std::int64_t>(allocate(DType::int64, frame, starts.device()));
+  backend::run(starts.device(),
+               ops::JoinIndices{1, frame.shape, plain_operand(starts, strides_over(layout_of(starts), frame)),
+                                plain_operand(along, strides_over(layout_of(along), frame)),
+                                plain_operand(step->index, layout_of(step->index).strides)});
+  for (std::size_t axis = 0; axis < step->x_axis.size(); ++axis)
+    for (std::size_t k = 0; k < window.size(); ++k)
+      if (step->x_axis[axis] == step->axes[k])
+        step->x_axis[axis] = -1, step->index_axis[axis] = static_cast<std::int64_t>(k);
+  s.gather = std::move(step);
+  return s;
+}
+
 NAX_ENGINE void add_selected(const ArrayBase& target, const Selection& s, const ArrayBase& g) {
+  if (s.gather && !s.gather->window.empty())
+    for (Level level : s.index_levels())  // windows of several examples may meet in the target
+      if (!contains(layout_of(target).levels, level)) return add_selected(target, without_windows(s), g);
   Array<std::int64_t> hold;
   backend::run(target.device(), ops::Scatter{select_loop(s, target, g, hold), true});
 }
@@ -216,7 +248,7 @@ NAX_ENGINE Selection with_rank(const Selection& s, const ArrayBase& ranks, std::
 }
 
 NAX_ENGINE Selection last_ones(const Selection& s) {
-  if (!s.gather) return s;
+  if (!s.gather || !s.gather->window.empty()) return s;
   const ArrayBase ranks = index_ranks(s, true);
   if (!on_accelerator(ranks) && last_rank(s, ranks) == 0) return s;
   return with_rank(s, ranks, 0);

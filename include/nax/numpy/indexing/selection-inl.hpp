@@ -33,6 +33,9 @@ NAX_ENGINE Dims Selection::result_shape() const {
       shape.push_back(gather->x_axis[axis] >= 0
                           ? view_extent(gather->x_axis[axis])
                           : layout_of(gather->index).visible(static_cast<int>(gather->index_axis[axis])));
+    for (std::size_t k = 0; k < gather->window.size(); ++k)
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        if (gather->x_axis[axis] == gather->axes[k]) shape[axis] = gather->window[k];
   }
   return shape;
 }
@@ -83,17 +86,20 @@ NAX_ENGINE loops::SelectLoop select_loop(const Selection& s, const ArrayBase& da
     return loop;
   }
   const GatherStep& g = *s.gather;
-  // One stride serves all indexed axes where the data walks them as one.
-  Dims &extents = loop.extents, &strides = loop.strides;
-  for (std::int64_t axis : g.axes) {
-    const std::int64_t extent = d.visible(static_cast<int>(axis)),
-                       stride = visible_stride(d, static_cast<int>(axis));
+  // One stride serves all indexed axes where the data walks them as one. A window ends within its axis.
+  Dims extents, &named = loop.extents, &strides = loop.strides;
+  for (std::size_t k = 0; k < g.axes.size(); ++k) {
+    const int axis = static_cast<int>(g.axes[k]);
+    const std::int64_t extent = d.visible(axis), stride = visible_stride(d, axis),
+                       starts = g.window.empty() ? extent : extent - g.window[k] + 1;
     if (extent == 1) continue;
-    if (!extents.empty() && strides[strides.size() - 1] == stride * extent) {
+    if (!extents.empty() && starts == extent && strides[strides.size() - 1] == stride * extent) {
       extents[extents.size() - 1] *= extent;
+      named[named.size() - 1] *= extent;
       strides[strides.size() - 1] = stride;
     } else {
       extents.push_back(extent);
+      named.push_back(starts);
       strides.push_back(stride);
     }
   }

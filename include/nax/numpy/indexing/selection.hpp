@@ -15,8 +15,9 @@
 // axes that the view keeps. Where index arrays take part there is a second step, a gather from that view: one
 // int64 array of positions (checked, not negative) over the view's indexed axes, which it reads as one,
 // row-major. x_axis and index_axis say for each visible axis of the result whether the view moves along it,
-// the index array, or both. Everything is about visible axes: the same selection serves cotangents and
-// tangents with hidden axes of their own.
+// the index array, or both. Where a position is that of a window's first element, as in dynamic_slice, the
+// view moves along the indexed axes, too, by the window's extents. Everything is about visible axes: the same
+// selection serves cotangents and tangents with hidden axes of their own.
 NAX_BEGIN
 namespace detail {
 
@@ -24,6 +25,7 @@ struct GatherStep {
   Array<std::int64_t> index;
   Dims axes;                // of the view, indexed
   Dims x_axis, index_axis;  // per axis of the result; -1 where that side stands still
+  Dims window;              // per indexed axis, its extent; empty where positions are of elements
 };
 
 struct Selection {

@@ -270,9 +270,10 @@ NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const
                                            const std::vector<Argument>& arguments,
                                            const std::vector<int>& results, std::size_t result_count) {
   std::vector<int> donated(result_count, -1);
-  for (const Step& step : steps)
-    if (step.unforeseen) return donated;
   constexpr std::size_t never = std::size_t(-1);
+  std::size_t sure = 0;  // from this step on nothing is unforeseen
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].unforeseen) sure = i + 1;
   std::vector<std::size_t> first(slots.size(), never), last(slots.size(), 0);
   std::vector<bool> used(slots.size(), false);
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -288,7 +289,7 @@ NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const
     if (!arguments[a].donated || std::count(results.begin(), results.end(), arguments[a].slot) > 0) continue;
     for (std::size_t to = 0; to < slots.size(); ++to) {
       if (slots[to].kind != Slot::Kind::result || slots[to].bytes != slots[from].bytes ||
-          donated[static_cast<std::size_t>(slots[to].number)] >= 0 || first[to] == never)
+          donated[static_cast<std::size_t>(slots[to].number)] >= 0 || first[to] == never || first[to] < sure)
         continue;
       bool fits = !used[from] || last[from] < first[to];
       if (!fits && last[from] == first[to]) {

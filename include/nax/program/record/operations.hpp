@@ -67,7 +67,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
             {recorder.place(at), x.written, x.dtype, x.shape, x.strides, false, x.indexed});
     }
     if (step.operands.size() == given.size()) given.clear();
-    step.unforeseen = facts.may_fail;
+    step.unforeseen = facts.may_fail(call.form);
     step.flops = facts.flops(call.form);
     step.work = std::make_shared<const CallWork>(call.op, facts.keep(call.form), std::move(given));
     recorder.add(std::move(step));

@@ -90,9 +90,17 @@ NAX_ENGINE void Program::plan(const std::vector<int>& results) {
     const detail::MemoryPlan plan{offsets_, arena_bytes_, donations_};
     detail::verify(slots_, steps_, arguments_, results, outputs_, "plan_memory", &plan);
   }
+  reads_run_.assign(arguments_.size(), false);
+  const auto read = [&](int slot, bool run) {
+    if (slot == Place::constant) return;
+    const Slot& s = slots_[static_cast<std::size_t>(slot)];
+    if (run && s.kind == Slot::Kind::argument) reads_run_[static_cast<std::size_t>(s.number)] = true;
+  };
+  for (const Output& out : outputs_) read(out.slot, true);
   for (const Step& step : steps_) {
     calls_.push_back({step.work.get(), address_count_});
     for (const Operand& x : step.operands) {
+      read(x.place.slot, x.place.offset != 0 || Frame{x.shape, {}}.size() > 1);
       if (x.place.slot != Place::constant) {
         const Slot& s = slots_[static_cast<std::size_t>(x.place.slot)];
         if (s.kind == Slot::Kind::argument || s.kind == Slot::Kind::result)

@@ -75,6 +75,8 @@ class Program {
   NAX_ENGINE bool is_unforeseen() const;
   // Does a step use the argument?
   NAX_ENGINE bool uses(std::size_t argument) const;
+  // Is the argument read as a run of elements? Where not, its first element's address serves.
+  bool reads_run(std::size_t argument) const { return reads_run_[argument]; }
   std::size_t step_count() const { return steps_.size(); }
   // Operations with floating numbers, and bytes that steps read and write.
   double flops() const { return flops_; }
@@ -126,6 +128,7 @@ class Program {
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
   std::vector<Argument> arguments_;
+  std::vector<bool> reads_run_;  // by argument
   std::vector<Output> outputs_;
   std::vector<nax::detail::BufferRef> kept_;
   std::vector<std::shared_ptr<const char[]>> constants_;

@@ -15,6 +15,7 @@
 #include "nax/transform/jit/call_key.hpp"
 #include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
+#include "nax/transform/jit/report.hpp"
 
 // The graphs that jit has recorded of a function for a GPU.
 NAX_BEGIN
@@ -33,7 +34,7 @@ class GraphCache {
     virtual ~Entry() = default;
     std::type_index inputs = typeid(void);
     CallKey key;
-    std::atomic<std::int64_t>* plain = nullptr;  // counts its calls where it cannot be recorded
+    PlainCalls* plain = nullptr;       // why it cannot be recorded, and how often it was called
     std::set<std::thread::id> called;  // threads that have, on a device which wants a call before a recording
     std::vector<std::unique_ptr<GraphCall>> calls;
 

@@ -25,6 +25,7 @@ class Argnums {
 struct JitOptions {
   Argnums static_argnums = {};  // arguments by whose values, not only shapes, calls are told apart
   Argnums donate_argnums = {};  // arguments whose memory f may use for its results
+  bool required = false;        // throw where f would be called as it is (jit_report()'s reasons)
 };
 
 namespace detail {

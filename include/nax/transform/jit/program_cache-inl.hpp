@@ -60,7 +60,7 @@ NAX_ENGINE bool run_program(const program::Program& program, const ArrayBase* co
   std::vector<ArrayBase> rows;  // of arguments that are no runs of memory
   std::vector<const ArrayBase*> all;
   for (std::size_t i = 0; i < count; ++i)
-    if (!layout_of(*arguments[i]).is_contiguous()) {
+    if (program.reads_run(i) && !layout_of(*arguments[i]).is_contiguous()) {
       if (all.empty()) {
         all.assign(arguments, arguments + count);
         rows.reserve(count);

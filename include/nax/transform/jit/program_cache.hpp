@@ -9,6 +9,7 @@
 #include "nax/core/function_ref.hpp"
 #include "nax/program/record/device.hpp"
 #include "nax/transform/jit/options.hpp"
+#include "nax/transform/jit/report.hpp"
 #include "nax/transform/jit/signature.hpp"
 
 // The programs that jit has recorded of a function for the host.
@@ -19,8 +20,8 @@ namespace detail {
 struct ProgramEntry {
   virtual ~ProgramEntry() = default;
   Signature signature;
-  std::unique_ptr<program::Program> program;   // null where the function is called as it is
-  std::atomic<std::int64_t>* plain = nullptr;  // counts such calls
+  std::unique_ptr<program::Program> program;  // null where the function is called as it is
+  PlainCalls* plain = nullptr;                // why, and how often
 };
 
 class ProgramCache {
