@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/lapack.hpp"
+#include "nax/backend/cpu/factor/lapack.hpp"
 #include "support/bench.hpp"
 
 // Factorisations of square matrices of doubles: by Eigen, and by a LAPACK where the program has one.

@@ -19,7 +19,7 @@ endfunction()
 # Rules are plain constexpr, so nvcc needs --expt-relaxed-constexpr to call them on the device; Eigen's own annotations
 # for CUDA would get in the way. -std by hand: CMake 3.25 knows no C++20 for nvcc 13. To the host's compiler all of a .cu
 # file comes from some header, and lambdas that hold lambdas, as transforms make them, would look suspicious there.
-nax_add_accelerator(cuda backend/cuda/nax_cuda.cu)
+nax_add_accelerator(cuda devices/cuda/nax_cuda.cu)
 target_link_libraries(nax_cuda INTERFACE CUDA::cudart CUDA::cublasLt CUDA::cublas CUDA::cusolver CUDA::cufft)
 target_compile_options(nax_cuda INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20 --expt-relaxed-constexpr -Xcompiler=-Wno-subobject-linkage>)
@@ -27,13 +27,13 @@ target_compile_definitions(nax_cuda INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:EIGEN_N
 
 # nax::cuda for programs whose own files are C++: expressions of floating numbers are compiled by NVRTC when they first run.
 # nax_cuda.cu alone is compiled by nvcc. libnvrtc is opened when it is needed.
-nax_add_accelerator(nvrtc backend/cuda/nax_nvrtc.cpp)
+nax_add_accelerator(nvrtc devices/cuda/nax_nvrtc.cpp)
 target_link_libraries(nax_nvrtc INTERFACE nax_cuda ${CMAKE_DL_LIBS})
 target_compile_definitions(nax_nvrtc INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:NAX_CUDA_FORMULAS>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<TARGET_EXISTS:CUDA::nvrtc>>:NAX_NVRTC_LIBRARY="$<TARGET_FILE:CUDA::nvrtc>">)
 
-nax_add_accelerator(cuda_emulated backend/cuda/nax_cuda_emulated.cpp)
+nax_add_accelerator(cuda_emulated devices/cuda/nax_cuda_emulated.cpp)
 target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
 set_property(TARGET nax_cuda_emulated PROPERTY INTERFACE_NAX_EMULATED_GPUS ON)
 set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
@@ -41,14 +41,14 @@ set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL 
 # cuDNN: convolutions. As with NCCL below.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(CUDNN 9 QUIET)
-nax_add_accelerator(cudnn backend/cudnn/nax_cudnn.cpp)
+nax_add_accelerator(cudnn devices/cuda/cudnn/nax_cudnn.cpp)
 target_link_libraries(nax_cudnn INTERFACE nax_cuda CUDNN::CUDNN)
 
 # NCCL: pmap's collectives between cards. The library is looked for here; only projects that link this target fail without it.
 find_package(NCCL QUIET)
-nax_add_accelerator(nccl parallel/nccl/nax_nccl.cu)
+nax_add_accelerator(nccl devices/nccl/nax_nccl.cu)
 target_link_libraries(nax_nccl INTERFACE nax_cuda NCCL::NCCL)
 
 # nax::cuda_emulated, whose sources include an emulated NCCL.
-nax_add_accelerator(nccl_emulated parallel/nccl/nax_nccl_emulated.cpp)
+nax_add_accelerator(nccl_emulated devices/nccl/nax_nccl_emulated.cpp)
 target_link_libraries(nax_nccl_emulated INTERFACE nax_cuda_emulated)

@@ -6,7 +6,7 @@
 // The folder holds config.json, tokenizer.json and model.safetensors. Without --model a small one with random
 // weights is read, which knows nothing. --temperature 0 takes the likeliest token each time.
 #include <cstdio>
-#include <nax/data/tokenizer.hpp>
+#include <nax/modules/data/tokenizer.hpp>
 #include <nax/nax.hpp>
 
 #include "support/command_line.hpp"

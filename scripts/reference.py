@@ -48,7 +48,7 @@ MODULES = [
     ("interpolate", "nax::interpolate", ["interpolate"]),
     ("signal", "nax::signal", ["signal"]),
     ("io", "nax::io", ["io"]),
-    ("data", "nax::data, nax::storage, nax::image", ["data", "storage/storage.hpp", "image"]),
+    ("data", "nax::data, nax::storage, nax::image", ["data", "modules/storage/storage.hpp", "image"]),
     ("neighbours", "nax::neighbours", ["neighbours"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
                                                   "core/print_options.hpp", "core/allocator.hpp", "parallel/distributed.hpp", "profiler"]),

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Write include/nax/data/unicode_tables-inl.hpp, the properties of code points that tokenizers ask for, as this Python knows them."""
+"""Write include/nax/modules/data/unicode_tables-inl.hpp, the properties of code points that tokenizers ask for, as this Python knows them."""
 
 import pathlib
 import unicodedata
 
-HEADER = pathlib.Path(__file__).parent.parent / "include/nax/data/unicode_tables-inl.hpp"
+HEADER = pathlib.Path(__file__).parent.parent / "include/nax/modules/data/unicode_tables-inl.hpp"
 POINTS = [p for p in range(0x110000) if not 0xD800 <= p < 0xE000]
 
 
@@ -55,7 +55,7 @@ def table(type_, name, rows):
 def main():
     """Write the header."""
     kinds = {"letters": "L", "numbers": "N", "punctuation": "P", "marks": "Mn", "controls": ("Cc", "Cf", "Co")}
-    text = "#pragma once\n\n#include \"nax/data/unicode.hpp\"\n\n"
+    text = "#pragma once\n\n#include \"nax/modules/data/unicode.hpp\"\n\n"
     text += f"// Written by scripts/unicode_tables.py from Unicode {unicodedata.unidata_version}.\n"
     text += "NAX_BEGIN\nnamespace data::detail::unicode {\n\n// clang-format off\n"
     for name, kind in kinds.items():

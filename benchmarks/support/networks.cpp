@@ -1,7 +1,7 @@
 // The side of nax in networks.sh: training steps, inference, and a token of a GPT-2. `networks FOLDER` writes
 // of each network FOLDER/NAME.safetensors, its parameters, inputs and results, and of inference NAME.onnx;
 // then it answers lines `NAME WAY` (turns.hpp).
-#include <nax/io/onnx.hpp>
+#include <nax/modules/exporting/onnx.hpp>
 #include <nax/nax.hpp>
 
 #include "turns.hpp"

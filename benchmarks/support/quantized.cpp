@@ -2,7 +2,7 @@
 // float networks as FOLDER/NAME.onnx; then it
 // answers lines `NAME float` and `NAME int8` (turns.hpp).
 
-#include <nax/io/onnx.hpp>
+#include <nax/modules/exporting/onnx.hpp>
 #include <nax/nax.hpp>
 
 #include "turns.hpp"

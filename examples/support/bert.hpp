@@ -1,7 +1,7 @@
 #pragma once
 
 #include <map>
-#include <nax/data/tokenizer.hpp>
+#include <nax/modules/data/tokenizer.hpp>
 #include <nax/nax.hpp>
 #include <string>
 #include <vector>

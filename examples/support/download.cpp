@@ -9,7 +9,7 @@
 
 #include <cstdio>
 #include <nax/io/mnist.hpp>
-#include <nax/storage/sha256.hpp>
+#include <nax/modules/storage/sha256.hpp>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 // Ordinary differential equations and integrals, by SciPy's names.
 
-#include "nax/integrate/odeint.hpp"
-#include "nax/integrate/quad.hpp"
-#include "nax/integrate/sdeint.hpp"
-#include "nax/integrate/solve_ivp.hpp"
+#include "nax/modules/integrate/odeint.hpp"
+#include "nax/modules/integrate/quad.hpp"
+#include "nax/modules/integrate/sdeint.hpp"
+#include "nax/modules/integrate/solve_ivp.hpp"

@@ -2,5 +2,5 @@
 
 // Markov chain Monte Carlo: samplers by gradients, and what their draws are worth.
 
-#include "nax/mcmc/diagnostics.hpp"
-#include "nax/mcmc/sample.hpp"
+#include "nax/modules/mcmc/diagnostics.hpp"
+#include "nax/modules/mcmc/sample.hpp"

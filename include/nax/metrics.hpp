@@ -2,8 +2,8 @@
 
 // Metrics, gathered over batches and devices.
 
-#include "nax/metrics/classification.hpp"
-#include "nax/metrics/mean.hpp"
-#include "nax/metrics/ranking.hpp"
-#include "nax/metrics/regression.hpp"
-#include "nax/metrics/text.hpp"
+#include "nax/modules/metrics/classification.hpp"
+#include "nax/modules/metrics/mean.hpp"
+#include "nax/modules/metrics/ranking.hpp"
+#include "nax/modules/metrics/regression.hpp"
+#include "nax/modules/metrics/text.hpp"

@@ -72,12 +72,12 @@
 // Where an engine has their bodies these cost nothing; programs of headers alone, which would compile them,
 // name them.
 #if defined(NAX_CALLS_LIBRARY)
-#include "nax/data/tokenizer.hpp"
 #include "nax/interpolate.hpp"
-#include "nax/io/onnx.hpp"
-#include "nax/io/save_c.hpp"
-#include "nax/io/stablehlo.hpp"
 #include "nax/mcmc.hpp"
+#include "nax/modules/data/tokenizer.hpp"
+#include "nax/modules/exporting/onnx.hpp"
+#include "nax/modules/exporting/save_c.hpp"
+#include "nax/modules/exporting/stablehlo.hpp"
 #include "nax/neighbours.hpp"
 #endif
 

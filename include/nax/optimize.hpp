@@ -2,11 +2,11 @@
 
 // Solvers by SciPy's names: least squares, minima, roots, assignments.
 
-#include "nax/optimize/assignment.hpp"
-#include "nax/optimize/curve_fit.hpp"
-#include "nax/optimize/kmeans.hpp"
-#include "nax/optimize/least_squares.hpp"
-#include "nax/optimize/minimize.hpp"
-#include "nax/optimize/root.hpp"
-#include "nax/optimize/scalar.hpp"
-#include "nax/optimize/solver.hpp"
+#include "nax/modules/optimize/assignment.hpp"
+#include "nax/modules/optimize/curve_fit.hpp"
+#include "nax/modules/optimize/kmeans.hpp"
+#include "nax/modules/optimize/least_squares.hpp"
+#include "nax/modules/optimize/minimize.hpp"
+#include "nax/modules/optimize/root.hpp"
+#include "nax/modules/optimize/scalar.hpp"
+#include "nax/modules/optimize/solver.hpp"

@@ -2,6 +2,6 @@
 
 // Timelines and where the time went.
 
-#include "nax/profiler/config.hpp"
-#include "nax/profiler/summary.hpp"
-#include "nax/profiler/trace.hpp"
+#include "nax/modules/profiler/config.hpp"
+#include "nax/modules/profiler/summary.hpp"
+#include "nax/modules/profiler/trace.hpp"

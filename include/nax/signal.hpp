@@ -2,4 +2,4 @@
 
 // Filters, by SciPy's names.
 
-#include "nax/signal/lfilter.hpp"
+#include "nax/modules/signal/lfilter.hpp"

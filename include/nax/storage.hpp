@@ -2,4 +2,4 @@
 
 // Objects by address: declarations; link nax::storage for what is behind them.
 
-#include "nax/storage/storage.hpp"
+#include "nax/modules/storage/storage.hpp"

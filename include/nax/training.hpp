@@ -2,9 +2,9 @@
 
 // Around a training loop: logs, stopping, progress.
 
-#include "nax/training/early_stopping.hpp"
-#include "nax/training/event_records.hpp"
-#include "nax/training/json_lines.hpp"
-#include "nax/training/log_file.hpp"
-#include "nax/training/progress.hpp"
-#include "nax/training/tensorboard.hpp"
+#include "nax/modules/training/early_stopping.hpp"
+#include "nax/modules/training/event_records.hpp"
+#include "nax/modules/training/json_lines.hpp"
+#include "nax/modules/training/log_file.hpp"
+#include "nax/modules/training/progress.hpp"
+#include "nax/modules/training/tensorboard.hpp"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <span>
 
-#include "nax/backend/cpu/eigen_core.hpp"
+#include "nax/backend/cpu/factor/eigen_core.hpp"
 #include "nax/numpy/conversion/eigen.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

@@ -4,7 +4,7 @@
 #include <span>
 #include <sstream>
 
-#include "nax/backend/cpu/eigen_core.hpp"
+#include "nax/backend/cpu/factor/eigen_core.hpp"
 #include "nax/numpy/conversion/eigen.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/conversion/print.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "nax/backend/cpu/conv_kernels.hpp"
+#include "nax/backend/cpu/conv/conv_kernels.hpp"
 #include "support/with_threads.hpp"
 
 namespace conv_test {

@@ -1,5 +1,5 @@
 // Runs converted and copied by packets, against conversions element by element.
-#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
 
 #include <gtest/gtest.h>
 

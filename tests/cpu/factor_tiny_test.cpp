@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/factor_tiny.hpp"
+#include "nax/backend/cpu/factor/factor_tiny.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "nax/backend/cpu/factor.hpp"
+#include "nax/backend/cpu/factor/factor.hpp"
 
 // Small matrices factored by packets, one matrix a lane, against single factorisations: every order, rows and
 // columns, fewer matrices than lanes, zero pivots, matrices that are singular, not positive definite or not

@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/gather.hpp"
+#include "nax/backend/cpu/maps/gather.hpp"
 
 #include <gtest/gtest.h>
 

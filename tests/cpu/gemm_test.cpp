@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/gemm.hpp"
+#include "nax/backend/cpu/gemm/gemm.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/gemm_tiny.hpp"
+#include "nax/backend/cpu/gemm/gemm_tiny.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 
-#include "nax/backend/cpu/gemm.hpp"
+#include "nax/backend/cpu/gemm/gemm.hpp"
 #include "support/with_threads.hpp"
 
 // Batches of small products against loops: every shape up to the largest, operands of every layout, few and

@@ -1,6 +1,6 @@
 // Products with weights of 8-bit integers: the sums of each instruction set are exact.
 
-#include "nax/backend/cpu/int8_product.hpp"
+#include "nax/backend/cpu/gemm/int8_product.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/packets/packet.hpp"
 
 #include <gtest/gtest.h>
 

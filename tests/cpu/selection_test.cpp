@@ -10,12 +10,12 @@
 #include <random>
 #include <vector>
 
-#include "nax/backend/cpu/count_bins.hpp"
-#include "nax/backend/cpu/search.hpp"
-#include "nax/backend/cpu/select.hpp"
-#include "nax/backend/cpu/top_k.hpp"
-#include "nax/backend/cpu/true_places.hpp"
-#include "nax/backend/cpu/truth.hpp"
+#include "nax/backend/cpu/packets/true_places.hpp"
+#include "nax/backend/cpu/packets/truth.hpp"
+#include "nax/backend/cpu/reduce/count_bins.hpp"
+#include "nax/backend/cpu/sort/search.hpp"
+#include "nax/backend/cpu/sort/select.hpp"
+#include "nax/backend/cpu/sort/top_k.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/short_runs.hpp"
+#include "nax/backend/cpu/reduce/short_runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "nax/backend/cpu/reduce.hpp"
+#include "nax/backend/cpu/reduce/reduce.hpp"
 
 // Reductions of many short runs against loops: every length around a packet's width, counts of runs that fill
 // packets and that do not, contiguous and strided runs and results. A run's total does not depend on the runs

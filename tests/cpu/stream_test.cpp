@@ -1,6 +1,6 @@
 // Large results are written past the caches; they equal small ones, at any alignment.
 
-#include "nax/backend/cpu/stream.hpp"
+#include "nax/backend/cpu/packets/stream.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/tiles.hpp"
+#include "nax/backend/cpu/maps/tiles.hpp"
 
 #include <gtest/gtest.h>
 

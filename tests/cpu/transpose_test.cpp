@@ -1,4 +1,4 @@
-#include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cpu/maps/transpose.hpp"
 
 #include <gtest/gtest.h>
 

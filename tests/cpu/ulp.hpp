@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/packets/packet.hpp"
 
 namespace nax::test {
 

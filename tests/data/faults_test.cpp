@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "data/elements.hpp"
-#include "nax/data/crc32c.hpp"
+#include "nax/modules/data/crc32c.hpp"
 #include "support/refusal.hpp"
 
 namespace data_faults {

@@ -5,7 +5,7 @@
 
 #include "data/elements.hpp"
 #include "nax/core/allocator.hpp"
-#include "nax/data/idx.hpp"
+#include "nax/modules/data/idx.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/views/reshape.hpp"

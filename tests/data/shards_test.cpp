@@ -7,7 +7,7 @@
 
 #include "data/elements.hpp"
 #include "data/files.hpp"
-#include "nax/data/crc32c.hpp"
+#include "nax/modules/data/crc32c.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 
 namespace shards_test {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nax/data/tokenizer.hpp>
 #include <nax/io/json.hpp>
+#include <nax/modules/data/tokenizer.hpp>
 #include <nax/numpy.hpp>
 
 #include "support/text_of.hpp"

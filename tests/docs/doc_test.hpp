@@ -3,19 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
-#include <nax/data/tokenizer.hpp>
 #include <nax/interpolate.hpp>
 #include <nax/io/json.hpp>
-#include <nax/io/onnx.hpp>
-#include <nax/io/save_c.hpp>
-#include <nax/io/stablehlo.hpp>
 #include <nax/mcmc.hpp>
+#include <nax/modules/data/tokenizer.hpp>
+#include <nax/modules/exporting/onnx.hpp>
+#include <nax/modules/exporting/save_c.hpp>
+#include <nax/modules/exporting/stablehlo.hpp>
 #include <nax/neighbours.hpp>
 #include <nax/signal.hpp>
 #include <sstream>
 #include <string>
 
-#include "nax/backend/cpu/eigen_core.hpp"
+#include "nax/backend/cpu/factor/eigen_core.hpp"
 
 // Snippets may leave variables unused.
 #pragma GCC diagnostic ignored "-Wunused"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nax/io/file.hpp>
-#include <nax/io/save_c.hpp>
+#include <nax/modules/exporting/save_c.hpp>
 #include <nax/nax.hpp>
 #include <set>
 

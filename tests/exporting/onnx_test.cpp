@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <functional>
 #include <nax/io/file.hpp>
-#include <nax/io/onnx.hpp>
-#include <nax/io/stablehlo.hpp>
+#include <nax/modules/exporting/onnx.hpp>
+#include <nax/modules/exporting/stablehlo.hpp>
 #include <nax/nax.hpp>
 
 #include "exporting/nets.hpp"

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nax/io/onnx.hpp>
-#include <nax/io/stablehlo.hpp>
+#include <nax/modules/exporting/onnx.hpp>
+#include <nax/modules/exporting/stablehlo.hpp>
 #include <nax/nax.hpp>
 
 #include "exporting/functions.hpp"

@@ -6,9 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "nax/io/onnx.hpp"
-#include "nax/io/save_c.hpp"
-#include "nax/io/stablehlo.hpp"
+#include "nax/modules/exporting/onnx.hpp"
+#include "nax/modules/exporting/save_c.hpp"
+#include "nax/modules/exporting/stablehlo.hpp"
 #include "nax/nax.hpp"
 
 namespace exported_programs_test {

@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "nax/data/csv.hpp"
+#include "nax/modules/data/csv.hpp"
 
 // Tables. The first byte chooses what is read of them.
 namespace {

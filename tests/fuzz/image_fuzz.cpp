@@ -1,5 +1,5 @@
 #include "fuzz.hpp"
-#include "nax/image/codec.hpp"
+#include "nax/modules/image/codec.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "support/png.hpp"

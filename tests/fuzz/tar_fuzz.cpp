@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "fuzz.hpp"
-#include "nax/data/tar.hpp"
+#include "nax/modules/data/tar.hpp"
 
 // Tar shards. The first byte chooses: the file as it comes; the file with its headers' checksums put right.
 namespace {

@@ -1,8 +1,8 @@
 #include <cstring>
 
 #include "fuzz.hpp"
-#include "nax/data/example.hpp"
-#include "nax/data/tfrecord.hpp"
+#include "nax/modules/data/example.hpp"
+#include "nax/modules/data/tfrecord.hpp"
 
 // TFRecord files and the examples in them. The first byte chooses: the file as it comes; an example, in a
 // file that is right.

@@ -1,11 +1,11 @@
-#include "nax/image/enhance.hpp"
+#include "nax/modules/image/enhance.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "nax/image/rand_augment.hpp"
+#include "nax/modules/image/rand_augment.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/reductions/close.hpp"
 #include "nax/random/key.hpp"

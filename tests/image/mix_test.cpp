@@ -1,4 +1,4 @@
-#include "nax/image/mix.hpp"
+#include "nax/modules/image/mix.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <nax/backend/cpu/lapack.hpp>
+#include <nax/backend/cpu/factor/lapack.hpp>
 #include <nax/nax.hpp>
 #include <tuple>
 #include <utility>

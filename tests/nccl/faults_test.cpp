@@ -1,4 +1,4 @@
-#include "nax/parallel/nccl/emulated/faults.hpp"
+#include "nax/devices/nccl/emulated/faults.hpp"
 
 #include <atomic>
 #include <random>

@@ -1,4 +1,4 @@
-#include "nax/neighbours/hnsw.hpp"
+#include "nax/modules/neighbours/hnsw.hpp"
 
 #include <gtest/gtest.h>
 #include <hnswlib/hnswlib.h>

@@ -1,4 +1,4 @@
-#include "nax/neighbours/nearest.hpp"
+#include "nax/modules/neighbours/nearest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nax/io/onnx.hpp>
-#include <nax/io/save_c.hpp>
-#include <nax/io/stablehlo.hpp>
+#include <nax/modules/exporting/onnx.hpp>
+#include <nax/modules/exporting/save_c.hpp>
+#include <nax/modules/exporting/stablehlo.hpp>
 
 #include "nax/nax.hpp"
 #include "support/refusal.hpp"

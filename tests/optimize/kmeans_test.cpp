@@ -1,4 +1,4 @@
-#include "nax/optimize/kmeans.hpp"
+#include "nax/modules/optimize/kmeans.hpp"
 
 #include <gtest/gtest.h>
 

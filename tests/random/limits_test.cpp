@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "nax/modules/stats/multivariate_normal.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/random/counts.hpp"
 #include "nax/random/multivariate.hpp"
 #include "nax/random/transformed.hpp"
-#include "nax/stats/multivariate_normal.hpp"
 
 namespace limits_test {
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "nax/backend/cpu/sort.hpp"
+#include "nax/backend/cpu/sort/sort.hpp"
 
 namespace sort_lengths_test {
 

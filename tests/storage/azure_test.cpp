@@ -1,13 +1,13 @@
 // Azure's blobs: signatures of Azure's own library, and a server that checks requests as Azure does.
-#include "nax/storage/azure.hpp"
+#include "nax/modules/storage/azure.hpp"
 
 #include <gtest/gtest.h>
 
 #include "nax/data.hpp"
 #include "nax/io/save.hpp"
+#include "nax/modules/storage/place.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/creation/creation.hpp"
-#include "nax/storage/place.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_azure {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "nax/storage/checksums.hpp"
+#include "nax/modules/storage/checksums.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_chaos {

@@ -9,12 +9,12 @@
 #include <fstream>
 
 #include "nax/core/error.hpp"
-#include "nax/data/csv.hpp"
-#include "nax/data/example.hpp"
-#include "nax/data/tar.hpp"
-#include "nax/data/tfrecord.hpp"
-#include "nax/storage/object_cache.hpp"
-#include "nax/storage/signature.hpp"
+#include "nax/modules/data/csv.hpp"
+#include "nax/modules/data/example.hpp"
+#include "nax/modules/data/tar.hpp"
+#include "nax/modules/data/tfrecord.hpp"
+#include "nax/modules/storage/object_cache.hpp"
+#include "nax/modules/storage/signature.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_test {

@@ -1,8 +1,8 @@
 // Uploads are complete or do not happen, are checked by the store, and survive errors of all kinds.
 #include <gtest/gtest.h>
 
+#include "nax/modules/storage/checksums.hpp"
 #include "nax/nax.hpp"
-#include "nax/storage/checksums.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_upload {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "nax/data.hpp"
-#include "nax/storage/checksums.hpp"
+#include "nax/modules/storage/checksums.hpp"
 #include "storage/fixture.hpp"
 
 namespace storage_verify {

@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "nax/data.hpp"
-#include "nax/data/tfrecord.hpp"
 #include "nax/io/checkpoints.hpp"
 #include "nax/io/inflate.hpp"
+#include "nax/modules/data/tfrecord.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/training.hpp"
 #include "support/text_of.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 // clang-format off
-#include <nax/backend/cpu/eigen_core.hpp>  // before Eigen's other headers
+#include <nax/backend/cpu/factor/eigen_core.hpp>  // before Eigen's other headers
 #include <Eigen/SparseCore>
 // clang-format on
 #include <cmath>

@@ -1,6 +1,6 @@
 // The part of nax::compiled for convolutions.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/conv_kernels.hpp"
+#include "nax/backend/cpu/conv/conv_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 

@@ -1,15 +1,15 @@
 // The engine of nax::compiled: every function that is no template.
 #define NAX_COMPILED_ENGINE
-#include "nax/data/tokenizer.hpp"
-#include "nax/expr/evaluation/device_formulas.hpp"
+#include "nax/devices/cuda/expressions/device_formulas.hpp"
 #include "nax/formula/gradient.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"
 #include "nax/interpolate.hpp"
-#include "nax/io/onnx.hpp"
-#include "nax/io/save_c.hpp"
-#include "nax/io/stablehlo.hpp"
 #include "nax/mcmc.hpp"
+#include "nax/modules/data/tokenizer.hpp"
+#include "nax/modules/exporting/onnx.hpp"
+#include "nax/modules/exporting/save_c.hpp"
+#include "nax/modules/exporting/stablehlo.hpp"
 #include "nax/nax.hpp"
 
 #ifdef NAX_HAVE_MACHINE_CODE

@@ -1,6 +1,6 @@
 // The part of nax::compiled for Fourier transforms.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/fft_kernels.hpp"
+#include "nax/backend/cpu/fft/fft_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 

@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "nax/backend/cpu/attention.hpp"
-#include "nax/backend/cpu/bin_slots.hpp"
-#include "nax/backend/cpu/conv.hpp"
-#include "nax/backend/cpu/draw_kernels.hpp"
-#include "nax/backend/cpu/extrema.hpp"
-#include "nax/backend/cpu/factor_slots.hpp"
-#include "nax/backend/cpu/fft.hpp"
-#include "nax/backend/cpu/int8_product.hpp"
-#include "nax/backend/cpu/line_kernels.hpp"
-#include "nax/backend/cpu/product_kernel.hpp"
-#include "nax/backend/cpu/reducer_slots.hpp"
-#include "nax/backend/cpu/row_slots.hpp"
-#include "nax/backend/cpu/samplers.hpp"
-#include "nax/backend/cpu/system_slots.hpp"
-#include "nax/backend/cpu/windows.hpp"
+#include "nax/backend/cpu/conv/conv.hpp"
+#include "nax/backend/cpu/conv/windows.hpp"
+#include "nax/backend/cpu/draws/draw_kernels.hpp"
+#include "nax/backend/cpu/draws/samplers.hpp"
+#include "nax/backend/cpu/factor/factor_slots.hpp"
+#include "nax/backend/cpu/factor/system_slots.hpp"
+#include "nax/backend/cpu/fft/fft.hpp"
+#include "nax/backend/cpu/gemm/int8_product.hpp"
+#include "nax/backend/cpu/gemm/product_kernel.hpp"
+#include "nax/backend/cpu/lines/attention.hpp"
+#include "nax/backend/cpu/lines/extrema.hpp"
+#include "nax/backend/cpu/lines/line_kernels.hpp"
+#include "nax/backend/cpu/lines/row_slots.hpp"
+#include "nax/backend/cpu/reduce/bin_slots.hpp"
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
 
 // The kernels that nax::compiled holds, and that libraries of other instructions hold for it
 // (further_kernels.hpp). A list calls `each`, a lambda of <class Kernel, class T>, for each of its kernels;

@@ -1,7 +1,7 @@
 // The part of nax::compiled for kernels that are found by dtype.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/bin_kernels.hpp"
-#include "nax/backend/cpu/row_kernels.hpp"
+#include "nax/backend/cpu/lines/row_kernels.hpp"
+#include "nax/backend/cpu/reduce/bin_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 

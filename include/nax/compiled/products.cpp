@@ -1,6 +1,6 @@
 // The part of nax::compiled for products of matrices, and for what is made of them, found by dtype.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/attention_kernels.hpp"
+#include "nax/backend/cpu/lines/attention_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 

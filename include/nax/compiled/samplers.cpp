@@ -1,6 +1,6 @@
 // The part of nax::compiled for draws by rejection.
 #define NAX_COMPILED_LIBRARY
-#include "nax/backend/cpu/sampler_rows.hpp"
+#include "nax/backend/cpu/draws/sampler_rows.hpp"
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 

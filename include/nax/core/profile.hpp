@@ -25,7 +25,7 @@
 // want to know the names of operations (NameRanges): libraries that bring such devices provide both.
 NAX_BEGIN
 namespace profiler::detail {
-// Starts the trace that NAX_TRACE asks for. In profiler/trace-inl.hpp, which a program may lack.
+// Starts the trace that NAX_TRACE asks for. In modules/profiler/trace-inl.hpp, which a program may lack.
 #if defined(__ELF__)
 [[gnu::weak]] bool trace_from_environment();
 #endif

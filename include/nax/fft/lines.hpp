@@ -3,7 +3,7 @@
 #include <complex>
 #include <string_view>
 
-#include "nax/backend/cpu/fft.hpp"
+#include "nax/backend/cpu/fft/fft.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
@@ -104,7 +104,7 @@ auto real_operand(const char* function, const X& x) {
 NAX_END
 
 #if !defined(NAX_CALLS_KERNELS)
-#include "nax/backend/cpu/fft_kernels.hpp"
+#include "nax/backend/cpu/fft/fft_kernels.hpp"
 #endif
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/fft/lines-inl.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/packet_more.hpp"
+#include "nax/backend/cpu/packets/packet_more.hpp"
 #include "nax/core/error.hpp"
 #include "nax/formula/formula.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "nax/backend/cpu/packet_more.hpp"
+#include "nax/backend/cpu/packets/packet_more.hpp"
 #include "nax/core/error.hpp"
 #include "nax/formula/recorder.hpp"
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/core/bools.hpp"
 #include "nax/io/mapped_file.hpp"
 #include "nax/io/new_file.hpp"

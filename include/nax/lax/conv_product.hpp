@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "nax/backend/cpu/conv.hpp"
+#include "nax/backend/cpu/conv/conv.hpp"
 #include "nax/expr/differentiation/primitive.hpp"
 #include "nax/numpy/views/copy.hpp"
 
@@ -52,7 +52,7 @@ Array<T> conv_forward(const ConvRef& spec, const Array<T>& x, const Array<T>& w)
 NAX_END
 
 #if !defined(NAX_CALLS_KERNELS)
-#include "nax/backend/cpu/conv_kernels.hpp"
+#include "nax/backend/cpu/conv/conv_kernels.hpp"
 #endif
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/lax/conv_product-inl.hpp"

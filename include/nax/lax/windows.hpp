@@ -1,8 +1,8 @@
 #pragma once
 
-#include "nax/backend/cpu/line_kernels.hpp"
-#include "nax/backend/cpu/reducers.hpp"
-#include "nax/backend/cpu/windows.hpp"
+#include "nax/backend/cpu/conv/windows.hpp"
+#include "nax/backend/cpu/lines/line_kernels.hpp"
+#include "nax/backend/cpu/reduce/reducers.hpp"
 #include "nax/lax/associative_scan.hpp"
 #include "nax/lax/padding.hpp"
 #include "nax/numpy/creation/creation.hpp"

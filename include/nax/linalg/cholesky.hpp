@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "nax/backend/cpu/cholesky_kernel.hpp"
+#include "nax/backend/cpu/factor/cholesky_kernel.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/linalg/solve.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nax/backend/cpu/determinant_kernels.hpp"
+#include "nax/backend/cpu/factor/determinant_kernels.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/linalg/solve.hpp"
 #include "nax/numpy/reductions/max_min.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/backend/cpu/factor/factor_kernels.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/system_kernels.hpp"
-#include "nax/backend/cpu/triangle_kernel.hpp"
+#include "nax/backend/cpu/factor/system_kernels.hpp"
+#include "nax/backend/cpu/factor/triangle_kernel.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
 // Shared by the functions of linalg: square matrices in the last two axes, all axes before them a batch.

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/backend/cpu/factor/factor_kernels.hpp"
 #include "nax/linalg/cholesky.hpp"
 #include "nax/linalg/rules.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "nax/backend/cpu/attention.hpp"
+#include "nax/backend/cpu/lines/attention.hpp"
 #include "nax/expr/differentiation/shares_together.hpp"
 #include "nax/nn/attention_weights.hpp"
 
-// Attention on the host as one recorded operation, in blocks (backend/cpu/attention.hpp): memory grows with
-// queries plus keys, not with their product. Its first derivatives are kernels as well. Where another
+// Attention on the host as one recorded operation, in blocks (backend/cpu/lines/attention.hpp): memory grows
+// with queries plus keys, not with their product. Its first derivatives are kernels as well. Where another
 // transform watches, they are those of the weights, written with public functions.
 NAX_BEGIN
 namespace detail {
@@ -254,5 +254,5 @@ Array<T> attend_in_blocks(const AttentionTerms<T>& terms) {
 NAX_END
 
 #if !defined(NAX_CALLS_KERNELS)
-#include "nax/backend/cpu/attention_kernels.hpp"
+#include "nax/backend/cpu/lines/attention_kernels.hpp"
 #endif

@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/backend/cpu/int8_product.hpp"
+#include "nax/backend/cpu/gemm/int8_product.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/rules/activations.hpp"
 
-// Linear layers by int8 weights (backend/cpu/int8_product.hpp), which nn::quantize() makes of a model's
+// Linear layers by int8 weights (backend/cpu/gemm/int8_product.hpp), which nn::quantize() makes of a model's
 // floats.
 //
 // A module that has such weights keeps them in a field that is no part of its tree: transforms, optimisers

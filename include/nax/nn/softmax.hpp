@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "nax/backend/cpu/row_kernels.hpp"
+#include "nax/backend/cpu/lines/row_kernels.hpp"
 #include "nax/numpy/reductions/logsumexp.hpp"
 
 NAX_BEGIN

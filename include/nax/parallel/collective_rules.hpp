@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "nax/backend/cpu/accumulate.hpp"
+#include "nax/backend/cpu/maps/accumulate.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/parallel/axis_environment.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nax/backend/cpu/packet.hpp"
+#include "nax/backend/cpu/packets/packet.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/power.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "nax/backend/cpu/draw_kernels.hpp"
+#include "nax/backend/cpu/draws/draw_kernels.hpp"
 #include "nax/numpy/views/views.hpp"
 #include "nax/tape/levels.hpp"
 #include "nax/tree/traits.hpp"

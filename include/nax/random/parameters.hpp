@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "nax/backend/cpu/samplers.hpp"
+#include "nax/backend/cpu/draws/samplers.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
@@ -100,7 +100,7 @@ Array<R> draw_sampled(const char* function, const Key& key, const Shape& shape,
 NAX_END
 
 #if !defined(NAX_CALLS_KERNELS)
-#include "nax/backend/cpu/sampler_rows.hpp"
+#include "nax/backend/cpu/draws/sampler_rows.hpp"
 #endif
 #if !defined(NAX_CALLS_LIBRARY)
 #include "nax/random/parameters-inl.hpp"

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "nax/backend/cpu/shuffle.hpp"
+#include "nax/backend/cpu/draws/shuffle.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 #include "nax/random/bits.hpp"
 

@@ -41,7 +41,7 @@ class ProgramOf : public ProgramText {
       : ProgramText(std::move(p)), f_(std::move(f)), arguments_(std::move(arguments)) {}
   const F& function() const { return *f_; }
   const Arguments& arguments() const { return arguments_; }
-  // The text that io::stablehlo gives; nax/io/stablehlo.hpp defines it.
+  // The text that io::stablehlo gives; nax/modules/exporting/stablehlo.hpp defines it.
   auto stablehlo() const;
 
  private:

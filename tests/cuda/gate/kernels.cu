@@ -1,7 +1,7 @@
 // Kernels that gate.py looks at: the device's own, and those of some expressions.
-#include "nax/backend/cuda/draw_kernels.hpp"
-#include "nax/backend/cuda/operations_kernels.hpp"
-#include "nax/expr/evaluation/device_kernels.hpp"
+#include "nax/devices/cuda/draws/draw_kernels.hpp"
+#include "nax/devices/cuda/expressions/device_kernels.hpp"
+#include "nax/devices/cuda/operations_kernels.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/hyperbolic.hpp"
 #include "nax/rules/special.hpp"

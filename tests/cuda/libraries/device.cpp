@@ -1,2 +1,2 @@
 // nax's CUDA device as C++, with products by cuBLASLt, on the stand-ins of the runtime and of the libraries.
-#include "nax/backend/cuda/nax_cuda.cu"
+#include "nax/devices/cuda/nax_cuda.cu"

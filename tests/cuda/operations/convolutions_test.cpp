@@ -1,5 +1,5 @@
 #include "both_devices.hpp"
-#include "nax/backend/cuda/conv_kernels.hpp"
+#include "nax/devices/cuda/conv/conv_kernels.hpp"
 
 // Convolutions on a GPU: values and gradients against the CPU's.
 namespace convolutions_test {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "nax/backend/cuda/draw_kernels.hpp"
-#include "nax/backend/cuda/reduce_kernels.hpp"
+#include "nax/devices/cuda/draws/draw_kernels.hpp"
+#include "nax/devices/cuda/reduce/reduce_kernels.hpp"
 #include "nax/nax.hpp"
 #include "support/text_of.hpp"
 

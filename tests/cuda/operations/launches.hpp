@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #if defined(NAX_CUDA_EMULATED)
-#include "nax/backend/cuda/launch_emulated.hpp"
+#include "nax/devices/cuda/launch/launch_emulated.hpp"
 #endif
 
 // Runs f, and checks how many kernels, copies and graphs it launches where the device counts them: the

@@ -1,4 +1,4 @@
-#include "nax/backend/cuda/pieces.hpp"
+#include "nax/devices/cuda/launch/pieces.hpp"
 
 #include "both_devices.hpp"
 

@@ -1,5 +1,5 @@
 #include "both_devices.hpp"
-#include "nax/backend/cuda/window_kernels.hpp"
+#include "nax/devices/cuda/conv/window_kernels.hpp"
 
 // Pooling on a GPU: values and gradients against the CPU's.
 namespace pooling_test {

@@ -1,5 +1,5 @@
 #include "cuda/runtime/on_stand_in.hpp"
-#include "nax/backend/cuda/runtime.hpp"
+#include "nax/devices/cuda/device/runtime.hpp"
 
 // Cards: reasons for which there are none, the one that is current, peers, and faults.
 namespace cards_test {

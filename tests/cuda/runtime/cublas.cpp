@@ -1,6 +1,6 @@
 #include "cuda/runtime/solver.hpp"
 #include "cuda/runtime/world.hpp"
-#include "nax/backend/cpu/eigen_dense.hpp"
+#include "nax/backend/cpu/factor/eigen_dense.hpp"
 
 // cuBLAS' triangular solves and batched LU factors, on the stand-in of the runtime.
 using namespace stand_in;

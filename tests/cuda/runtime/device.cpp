@@ -1,2 +1,2 @@
 // nax's CUDA device and its kernels as C++, on the stand-in of the runtime.
-#include "nax/backend/cuda/nax_cuda.cu"
+#include "nax/devices/cuda/nax_cuda.cu"

@@ -2,7 +2,7 @@
 
 #include <complex>
 
-#include "nax/backend/cpu/factor_kernels.hpp"
+#include "nax/backend/cpu/factor/factor_kernels.hpp"
 
 // The host's factorisations are those of nax::compiled: Eigen's take a minute to compile for each element
 // type.

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "cuda/runtime/runtime.hpp"
-#include "nax/backend/cuda/host_teams.hpp"
-#include "nax/backend/cuda/streams.hpp"
+#include "nax/devices/cuda/device/streams.hpp"
+#include "nax/devices/cuda/launch/host_teams.hpp"
 
 // Kernels of programs that run on the stand-in: the grid is a loop on the host, whenever the stream gets
 // there.

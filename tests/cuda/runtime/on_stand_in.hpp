@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "cuda/runtime/runtime.hpp"
-#include "nax/backend/cuda/gpu.hpp"
+#include "nax/devices/cuda/device/gpu.hpp"
 
 // nax's own code for CUDA, on the stand-in of the runtime.
 namespace on_stand_in {

@@ -1,5 +1,5 @@
 #include "cuda/runtime/solver_calls.hpp"
-#include "nax/backend/cpu/eigen_dense.hpp"
+#include "nax/backend/cpu/factor/eigen_dense.hpp"
 
 // cuSOLVER's QR, eigenvalues and singular values on the stand-in of the runtime, by Eigen.
 using namespace stand_in;

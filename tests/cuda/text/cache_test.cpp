@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "cuda/text/texts.hpp"
-#include "nax/backend/cuda/text_image.hpp"
+#include "nax/devices/cuda/text/text_image.hpp"
 
 // Images of kernels on the disk.
 namespace text_cache_test {

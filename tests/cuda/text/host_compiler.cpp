@@ -4,8 +4,8 @@
 #include <atomic>
 #include <vector>
 
-#include "nax/backend/cuda/launch_emulated.hpp"
-#include "nax/backend/cuda/text_kernel.hpp"
+#include "nax/devices/cuda/launch/launch_emulated.hpp"
+#include "nax/devices/cuda/text/text_kernel.hpp"
 
 namespace host_text {
 namespace {

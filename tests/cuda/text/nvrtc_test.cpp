@@ -1,4 +1,4 @@
-#include "nax/backend/cuda/nvrtc.hpp"
+#include "nax/devices/cuda/text/nvrtc.hpp"
 
 #include <gtest/gtest.h>
 

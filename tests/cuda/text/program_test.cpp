@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "nax/backend/cuda/text_kernel.hpp"
+#include "nax/devices/cuda/text/text_kernel.hpp"
 #include "nax/nax.hpp"
 
 // Expressions on the emulated GPU in a file that is compiled without kernels for it: each runs by its text.

@@ -2,7 +2,7 @@
 
 #include "cuda/ptx/grid.hpp"
 #include "cuda/text/texts.hpp"
-#include "nax/backend/cuda/nvrtc.hpp"
+#include "nax/devices/cuda/text/nvrtc.hpp"
 
 // Device code of texts, run without a card: NVRTC compiles them as far as PTX, which the interpreter runs.
 // Steps have the CPU's bits; functions of CUDA's library are compared by their last places.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/reduce.hpp"
-#include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/reduce/reduce.hpp"
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
 #include "nax/expr/differentiation/fused_sum_node.hpp"
 
 // Sums of expressions under a gradient. One pass gives the sum and the derivatives of its terms: what is

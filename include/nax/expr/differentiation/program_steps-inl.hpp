@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "nax/backend/cpu/holds_nan.hpp"
+#include "nax/backend/cpu/packets/holds_nan.hpp"
 #include "nax/expr/differentiation/program_steps.hpp"
 #include "nax/expr/differentiation/unbroadcast.hpp"
 #include "nax/expr/evaluation/as_dtype.hpp"

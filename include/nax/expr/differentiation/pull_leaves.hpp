@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nax/backend/cpu/holds_nan.hpp"
+#include "nax/backend/cpu/packets/holds_nan.hpp"
 #include "nax/expr/differentiation/program_steps.hpp"
 #include "nax/expr/differentiation/pull_many.hpp"
 #include "nax/expr/differentiation/pull_on_device.hpp"

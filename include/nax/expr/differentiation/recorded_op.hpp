@@ -3,8 +3,8 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/backend/cpu/convert.hpp"
-#include "nax/backend/cpu/holds_nan.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
+#include "nax/backend/cpu/packets/holds_nan.hpp"
 #include "nax/expr/differentiation/sum_axes.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/rules/cast.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/accumulate.hpp"
-#include "nax/backend/cpu/reduce.hpp"
+#include "nax/backend/cpu/maps/accumulate.hpp"
+#include "nax/backend/cpu/reduce/reduce.hpp"
 #include "nax/expr/evaluation/evaluate.hpp"
 #include "nax/expr/expressions/operators.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/core/array_base.hpp"
 

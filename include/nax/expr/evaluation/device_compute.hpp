@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cuda/slots.hpp"
+#include "nax/backend/expression_slots.hpp"
 #include "nax/core/compute_on.hpp"
 #include "nax/core/transfer.hpp"
 

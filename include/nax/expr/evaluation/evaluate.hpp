@@ -1,8 +1,8 @@
 #pragma once
 
 #include "nax/core/profile.hpp"
+#include "nax/devices/cuda/expressions/device_kernels.hpp"
 #include "nax/expr/evaluation/device_compute.hpp"
-#include "nax/expr/evaluation/device_kernels.hpp"
 #include "nax/expr/evaluation/scalar_kernels.hpp"
 #include "nax/tape/tape.hpp"
 #if defined(NAX_USES_FORMULAS)

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "nax/backend/cpu/elementwise.hpp"
-#include "nax/backend/cpu/elementwise_pull.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise_pull.hpp"
 #include "nax/expr/expressions/formula.hpp"
 #include "nax/formula/kernel.hpp"
 

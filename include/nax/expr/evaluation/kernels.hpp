@@ -2,15 +2,16 @@
 
 #include <utility>
 
-#include "nax/backend/cpu/elementwise.hpp"
-#include "nax/backend/cpu/elementwise_pull.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise_pull.hpp"
 #include "nax/core/compiler.hpp"
 #include "nax/expr/expressions/lane.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
 #endif
 
-// The two kernels of an expression type, as plain functions over contiguous runs (see backend/cpu/tiles.hpp).
+// The two kernels of an expression type, as plain functions over contiguous runs (see
+// backend/cpu/maps/tiles.hpp).
 NAX_BEGIN
 namespace detail {
 

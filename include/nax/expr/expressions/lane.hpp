@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "nax/backend/cpu/convert.hpp"
-#include "nax/backend/cpu/packet_more.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
+#include "nax/backend/cpu/packets/packet_more.hpp"
 #include "nax/expr/expressions/expr.hpp"
 #include "nax/loops/lane.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "nax/backend/cpu/true_places.hpp"
+#include "nax/backend/cpu/packets/true_places.hpp"
 #include "nax/numpy/indexing/selection.hpp"
 
 // From the arguments of a(...) to a Selection.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "nax/backend/cpu/gather.hpp"
+#include "nax/backend/cpu/maps/gather.hpp"
 #include "nax/numpy/indexing/index_arrays.hpp"
 #include "nax/numpy/indexing/slice.hpp"
 #include "nax/numpy/views/views.hpp"

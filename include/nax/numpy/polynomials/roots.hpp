@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/companion.hpp"
+#include "nax/backend/cpu/factor/companion.hpp"
 #include "nax/core/compute_on.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/polynomials/polynomial.hpp"

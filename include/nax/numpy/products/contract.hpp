@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "nax/backend/cpu/product_kernel.hpp"
+#include "nax/backend/cpu/gemm/product_kernel.hpp"
 #include "nax/expr/differentiation/wrt_operand.hpp"
 #include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/views/transpose.hpp"

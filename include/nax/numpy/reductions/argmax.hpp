@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/lines/line_kernels.hpp"
 #include "nax/numpy/reductions/cumulative.hpp"
 
 // Where the extrema are. The first of equal elements; the first NaN where there is one.

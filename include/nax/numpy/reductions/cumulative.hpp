@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/lines/line_kernels.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/numpy/views/reshape.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/row_kernels.hpp"
+#include "nax/backend/cpu/lines/row_kernels.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/views/copy.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/extrema.hpp"
+#include "nax/backend/cpu/lines/extrema.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/rules/comparison.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "nax/backend/cpu/reduce.hpp"
-#include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/reduce/reduce.hpp"
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
 #include "nax/expr/differentiation/program_steps.hpp"
 #include "nax/expr/differentiation/wrt_operand.hpp"
 #include "nax/numpy/elementwise/cast.hpp"

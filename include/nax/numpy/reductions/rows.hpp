@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "nax/backend/cpu/row_slots.hpp"
+#include "nax/backend/cpu/lines/row_slots.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 #include "nax/numpy/views/copy.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/row_kernels.hpp"
+#include "nax/backend/cpu/lines/row_kernels.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/power.hpp"
 #include "nax/numpy/reductions/rows.hpp"

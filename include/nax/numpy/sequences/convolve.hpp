@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "nax/backend/cpu/correlation.hpp"
+#include "nax/backend/cpu/conv/correlation.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/products/dot.hpp"

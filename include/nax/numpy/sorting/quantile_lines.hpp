@@ -3,7 +3,7 @@
 #include <limits>
 #include <string_view>
 
-#include "nax/backend/cpu/select.hpp"
+#include "nax/backend/cpu/sort/select.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/indexing/indexing.hpp"

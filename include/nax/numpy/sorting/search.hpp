@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "nax/backend/cpu/bin_kernels.hpp"
+#include "nax/backend/cpu/reduce/bin_kernels.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/line_kernels.hpp"
+#include "nax/backend/cpu/lines/line_kernels.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"

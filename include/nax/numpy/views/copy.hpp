@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/transpose.hpp"
+#include "nax/backend/cpu/maps/transpose.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/expr/differentiation/scalar_node.hpp"
 #include "nax/numpy/views/elements.hpp"

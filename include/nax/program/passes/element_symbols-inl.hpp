@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "nax/backend/cpu/packet_more.hpp"
+#include "nax/backend/cpu/packets/packet_more.hpp"
 #include "nax/formula/recorder.hpp"
 #include "nax/program/passes/small_step-inl.hpp"
 #include "nax/program/replay/walks.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/program/passes/element_symbols-inl.hpp"
 #include "nax/program/passes/passes.hpp"

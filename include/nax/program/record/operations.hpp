@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "nax/backend/cpu/convert.hpp"
+#include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/backend/operations.hpp"
 #include "nax/program/record/call_work.hpp"
 #if defined(NAX_USES_FORMULAS)

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/program/reduce/reduced_values.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "nax/backend/cpu/chunk_sums.hpp"
-#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
+#include "nax/backend/cpu/reduce/chunk_sums.hpp"
 #include "nax/core/thread_pool.hpp"
 #include "nax/program/reduce/reduced_values.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/backend/cpu/reducer_slots.hpp"
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
 #include "nax/program/replay/formula_line.hpp"
 #include "nax/program/replay/map_formula.hpp"
 #include "nax/program/replay/walks.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "nax/backend/cpu/elementwise_pull.hpp"
-#include "nax/backend/cpu/reduce.hpp"
+#include "nax/backend/cpu/maps/elementwise_pull.hpp"
+#include "nax/backend/cpu/reduce/reduce.hpp"
 #include "nax/program/reduce/reduced_values.hpp"
 
 NAX_BEGIN

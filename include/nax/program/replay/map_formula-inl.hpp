@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "nax/backend/cpu/elementwise.hpp"
+#include "nax/backend/cpu/maps/elementwise.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/small_vector.hpp"
 #include "nax/core/thread_pool.hpp"

@@ -1,5 +1,5 @@
 #include "cuda/ptx/kernels/on_card.hpp"
-#include "nax/backend/cuda/attention_kernels.hpp"
+#include "nax/devices/cuda/attention/attention_kernels.hpp"
 
 // Attention as device code: tiles, barriers, and products of warps, against plain loops.
 namespace attention_kernels_test {

@@ -1,8 +1,8 @@
 #include "cuda/ptx/kernels/on_card.hpp"
-#include "nax/backend/cuda/draw_kernels.hpp"
-#include "nax/backend/cuda/row_kernels.hpp"
-#include "nax/backend/cuda/scan_kernels.hpp"
-#include "nax/backend/cuda/transpose_tiles.hpp"
+#include "nax/devices/cuda/draws/draw_kernels.hpp"
+#include "nax/devices/cuda/places/transpose_tiles.hpp"
+#include "nax/devices/cuda/rows/row_kernels.hpp"
+#include "nax/devices/cuda/scan/scan_kernels.hpp"
 
 // Functions of rows and transposes as device code: teams of a part of a warp, a warp and a block.
 namespace row_kernels_test {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "cuda/runtime/on_stand_in.hpp"
-#include "nax/backend/cuda/streams.hpp"
+#include "nax/devices/cuda/device/streams.hpp"
 #include "nccl/devices.hpp"
 
 namespace overlap_test {

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "nax/modules/stats/tails.hpp"
+
+// The exponential distribution: from loc on, mean scale beyond it.
+NAX_BEGIN
+namespace stats::expon {
+
+// The logarithm of the density.
+template <class X>
+requires Function<X>
+auto logpdf(const X& x_, const LocScaleOptions& options = {}) {
+  using R = detail::stats_t<X>;
+  const Array<R> z = detail::standardised<R>(x_, options);
+  return Array<R>(where(z < 0, detail::minus_infinity, -z - detail::log_scale<R>(options)));
+}
+
+// The density.
+template <class X>
+requires Function<X>
+auto pdf(const X& x_, const LocScaleOptions& options = {}) {
+  return decltype(logpdf(x_, options))(exp(logpdf(x_, options)));
+}
+
+// The distribution function: the probability of at most x.
+template <class X>
+requires Function<X>
+auto cdf(const X& x_, const LocScaleOptions& options = {}) {
+  return detail::of_standardised(x_, options, [](const auto& z) { return where(z < 0, 0, -expm1(-z)); });
+}
+
+// The logarithm of the distribution function.
+template <class X>
+requires Function<X>
+auto logcdf(const X& x_, const LocScaleOptions& options = {}) {
+  return detail::of_standardised(x_, options, [](const auto& z) {
+    return where(z < 0, detail::minus_infinity, detail::log_of_rest(z));
+  });
+}
+
+// The logarithm of the probability of more than x.
+template <class X>
+requires Function<X>
+auto logsf(const X& x_, const LocScaleOptions& options = {}) {
+  return detail::of_standardised(x_, options, [](const auto& z) { return where(z < 0, 0, -z); });
+}
+
+// The survival function: the probability of more than x.
+template <class X>
+requires Function<X>
+auto sf(const X& x_, const LocScaleOptions& options = {}) {
+  return decltype(logsf(x_, options))(exp(logsf(x_, options)));
+}
+
+// The quantile: where the distribution function is q. NaN for a q outside of [0, 1].
+template <class Q>
+requires Function<Q>
+auto ppf(const Q& q_, const LocScaleOptions& options = {}) {
+  return detail::of_quantile(
+      q_, options, [](const auto& q) { return where((q < 0) | (q > 1), detail::no_number, -log1p(-q)); });
+}
+
+}  // namespace stats::expon
+NAX_END
