@@ -91,10 +91,26 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" OR (NAX_XBYAK_INCLUDE AND CMAK
   set(NAX_HAVE_MACHINE_CODE ON)
 endif()
 
+# Folders of include/nax/modules that the engine holds. A program that calls a function of another does not link.
+set(NAX_ALL_MODULES data exporting image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
+set(NAX_MODULES all CACHE STRING "Modules in the engine: all, or a list of ${NAX_ALL_MODULES}")
+set(NAX_LEFT_OUT_MODULES ${NAX_ALL_MODULES})
+foreach(module IN LISTS NAX_MODULES)
+  if(module STREQUAL "all")
+    set(NAX_LEFT_OUT_MODULES "")
+  elseif(NOT module IN_LIST NAX_ALL_MODULES)
+    message(FATAL_ERROR "nax: NAX_MODULES: ${module} is none of ${NAX_ALL_MODULES}")
+  endif()
+  list(REMOVE_ITEM NAX_LEFT_OUT_MODULES ${module})
+endforeach()
+list(TRANSFORM NAX_LEFT_OUT_MODULES TOUPPER)
+list(TRANSFORM NAX_LEFT_OUT_MODULES PREPEND NAX_WITHOUT_)
+
 # nax_add_engine(<target> <option of add_library>...): such a library
 function(nax_add_engine target)
   nax_sources_of_library(sources engine)
   add_library(${target} ${ARGN} ${sources})
+  target_compile_definitions(${target} PRIVATE ${NAX_LEFT_OUT_MODULES})
   nax_compile_for_library(${target})
   target_link_libraries(${target} PUBLIC nax_headers)
   if(NAX_HAVE_MACHINE_CODE)

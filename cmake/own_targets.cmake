@@ -40,7 +40,7 @@ endif()
 # nax_public_headers(<variable>): the paths of all headers, relative to include/
 function(nax_public_headers variable)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/nax/*.hpp)
-  list(FILTER headers EXCLUDE REGEX "nax/(backend/(cuda|cudnn)|formula/machine|parallel/(nccl|mpi))/|nax/storage/(http|roles|upload)|-inl[.]hpp$")
+  list(FILTER headers EXCLUDE REGEX "nax/(devices|formula/machine)/|nax/modules/storage/(http|roles|upload)|-inl[.]hpp$")
   set(${variable} ${headers} PARENT_SCOPE)
 endfunction()
 

@@ -26,9 +26,9 @@ def sources():
 def callers():
     found = set()
     for name, text in sources():
-        if name.startswith(("expr/", "program/")) and re.search(KERNELS, text):
+        if name.startswith(("expr/", "program/", "devices/cuda/expressions/")) and re.search(KERNELS, text):
             found.add(name)
-        if name.startswith(("expr/", "program/")) and re.search(FORMULAS, text):
+        if name.startswith(("expr/", "program/", "devices/cuda/expressions/")) and re.search(FORMULAS, text):
             found.add(name)
     return found
 
@@ -64,7 +64,7 @@ def compare(what, there, said):
 
 
 def main():
-    files = named("Values", r"`((?:expr|program)/[\w/.]+\.hpp)`")
+    files = named("Values", r"`((?:expr|program|devices/cuda/expressions)/[\w/.]+\.hpp)`")
     classes = named("Gradients", r"`(\w*(?:Node|Call|Begin|Input))`")
     equal = compare("values", callers(), files)
     equal = compare("gradients", nodes(), classes) and equal

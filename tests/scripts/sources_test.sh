@@ -21,7 +21,10 @@ declare -A rank
 for i in "${!folders[@]}"; do rank[${folders[i]}]=$i; done
 folder_of() { # the name in the list of the folder of a path below include/nax
   local path=$1
-  if [[ $path == backend/*/* ]]; then path=${path#backend/} && echo "backend/${path%%/*}"; else echo "${path%%/*}"; fi
+  case $path in
+    backend/*/* | devices/*/* | modules/*/*) local inner=${path#*/} && echo "${path%%/*}/${inner%%/*}" ;;
+    *) echo "${path%%/*}" ;;
+  esac
 }
 while IFS=: read -r file _ include; do
   file=${file#include/nax/}
@@ -59,12 +62,12 @@ while read -r line; do fail "$line: windows.h is not included"; done < <(grep -r
 # Extensions of GCC and clang that MSVC lacks stand beside its forms (core/compiler.hpp). Text that nax writes is not its own.
 while read -r line; do fail "$line: use core/compiler.hpp or core/overflow.hpp"; done < <(
   grep -rnE '__builtin_(add|sub|mul)_overflow|__builtin_(prefetch|popcount)|__int128|__PRETTY_FUNCTION__|vector_size|__attribute__\(\((always_inline|noinline, noclone)' \
-    include/nax | grep -vE '^include/nax/(core/(compiler|overflow)|io/exporting/c_helpers|backend/cpu/threefry)\.hpp:' || true)
+    include/nax | grep -vE '^include/nax/(core/(compiler|overflow)|modules/exporting/c_helpers|backend/cpu/draws/threefry)\.hpp:' || true)
 
 # Such a child has no threads, and uses no devices.
 while read -r line; do fail "$line: a lock is a ForkMutex (core/at_fork.hpp)"; done < <(
   grep -rnE 'std::[a-z_]*mutex\b' include/nax | grep -vE '(lock_guard|unique_lock|shared_lock)<std::' |
-    grep -vE '^include/nax/(backend/cuda/|parallel/(nccl|mpi|threads|device_threads)|core/(at_fork|graph_recording)|data/workers|storage/roles|expr/(evaluation/text_kernels|differentiation/shares_together)|transform/jit/graph_cache|neighbours/nax_hnsw)' || true)
+    grep -vE '^include/nax/(devices/|parallel/(threads|device_threads)|core/(at_fork|graph_recording)|modules/(data/workers|storage/roles|neighbours/nax_hnsw)|expr/differentiation/shares_together|transform/jit/graph_cache)' || true)
 
 while read -r line; do fail "$line: begins as a directive of modules does"; done < <(
   grep -rnE --include=*.{hpp,cpp,cu} '^ *(export +)?(module|import)( *[;(<"]| +[a-zA-Z_])' include tests examples benchmarks || true)

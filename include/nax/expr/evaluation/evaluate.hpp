@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/core/profile.hpp"
-#include "nax/devices/cuda/expressions/device_kernels.hpp"
+#include "nax/devices.hpp"
 #include "nax/expr/evaluation/device_compute.hpp"
 #include "nax/expr/evaluation/scalar_kernels.hpp"
 #include "nax/tape/tape.hpp"

@@ -1,0 +1,6 @@
+#pragma once
+
+// The part of the engine that this module is (compiled/engine.cpp).
+
+#include "nax/data.hpp"
+#include "nax/modules/data/tokenizer.hpp"
