@@ -255,6 +255,10 @@ void add_sums(Folder& folder) {
   OF_X("norms", nn::rms_norm(x, ones<float>({6})) + nn::layer_norm(x, ones<float>({6}), ones<float>({6})));
   OF_X("products", einsum("bij,bkj->kbi", x.reshape({2, 2, 6}), x.reshape({2, 2, 6})));
   OF_X("product_sum", einsum("ij,ij->", x, x));
+  OF_X("convolve", convolve(x(0), x(1, slice(0, 3))));
+  OF_X("correlations", vmap([](const A& y, const A& w) {
+         return A(correlate(y, w(slice(0, 2)), {.mode = "same"}));
+       })(x, x(slice(none, none, -1))));
   OF_X("vmap", vmap([](const A& y) { return A(nn::softmax(y) * sum(y)); })(x));
 }
 template <class Folder, class Options>

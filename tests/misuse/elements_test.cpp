@@ -288,6 +288,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/indexing/index_items.hpp",
                                        "numpy/views/elements.hpp",
                                        "numpy/polynomials/roots.hpp",
+                                       "numpy/sequences/convolve.hpp",
                                        "numpy/products/contract.hpp",
                                        "numpy/indexing/placement.hpp",
                                        "numpy/conversion/dlpack.hpp",

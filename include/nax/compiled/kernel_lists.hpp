@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/conv/conv.hpp"
+#include "nax/backend/cpu/conv/correlation.hpp"
 #include "nax/backend/cpu/conv/windows.hpp"
 #include "nax/backend/cpu/draws/draw_kernels.hpp"
 #include "nax/backend/cpu/draws/samplers.hpp"
@@ -136,6 +137,9 @@ template <class Each>
 void convolutions(Each each) {
   NAX_EACH(ConvKernel, float);
   NAX_EACH(ConvKernel, double);
+#define NAX_CORRELATE(name, type, kind, text) NAX_EACH(CorrelateKernel, type);
+  NAX_FOR_EACH_DTYPE(NAX_CORRELATE)
+#undef NAX_CORRELATE
 }
 
 template <class T, class Each>

@@ -51,6 +51,7 @@ namespace ops {
   X(sample, Sample)                 \
   X(fft, Fft)                       \
   X(convolve, Convolve)             \
+  X(correlate, Correlate)           \
   X(best_in_windows, BestInWindows) \
   X(factorise, Factorise)           \
   X(order_of_swaps, OrderOfSwaps)   \

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "nax/loops/convolution.hpp"
+#include "nax/loops/correlation.hpp"
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
 #include "nax/loops/lane.hpp"
@@ -61,6 +62,30 @@ struct Convolve {
   double flops() const {
     return 2. * static_cast<double>(geometry.rows() * geometry.o) *
            static_cast<double>(geometry.taps() * (geometry.c / geometry.groups));
+  }
+};
+// to (batches, length) = the correlations of the last axes of x and w (loops/correlation.hpp), whose strides
+// over the batches are given. Operands: x, w, to.
+struct Correlate {
+  loops::Correlation line;
+  Dims batches, x_strides, w_strides;
+  DType dtype;
+
+  void describe(Operands& o) const {
+    const auto lines = [&](const Dims& strides, std::int64_t n, std::int64_t stride) {
+      Operand x{dtype, false, false, batches, strides};
+      x.shape.push_back(n), x.strides.push_back(stride);
+      o.add(x);
+    };
+    lines(x_strides, line.n, line.x_stride), lines(w_strides, line.taps, line.w_stride);
+    std::int64_t size = line.length;
+    for (const std::int64_t extent : batches) size *= extent;
+    o.writes(dtype, size);
+  }
+  auto fields() const { return std::tuple(line.low, line.length); }
+  const char* name() const { return "convolve"; }
+  double flops() const {
+    return 2. * count_of(batches) * static_cast<double>(line.length) * static_cast<double>(line.taps);
   }
 };
 // to = the place (int64) of the first greatest (least) element of each window of row-major arrays, NaN before

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/conv/conv.hpp"
+#include "nax/backend/cpu/conv/correlation.hpp"
 #include "nax/backend/cpu/conv/windows.hpp"
 #include "nax/backend/cpu/draws/draw_kernels.hpp"
 #include "nax/backend/cpu/draws/samplers.hpp"
@@ -246,6 +247,10 @@ class HostOperations final : public backend::Operations {
   }
   void run(const ops::Convolve& f, const ops::Call& c) const {
     kernel_for<ConvKernel>(f.dtype)(f.part, f.geometry, c.in(0), c.in(1), c.out(2), f.accumulate);
+  }
+  void run(const ops::Correlate& f, const ops::Call& c) const {
+    kernel_for<CorrelateKernel>(f.dtype)(f.line, f.batches, f.x_strides, f.w_strides, c.in(0), c.in(1),
+                                         c.out(2));
   }
   void run(const ops::BestInWindows& f, const ops::Call& c) const {
     std::int64_t size = f.examples;

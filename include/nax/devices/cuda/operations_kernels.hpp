@@ -41,7 +41,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
                                           ops::facts(call.op).name(call.form), call.device);
     return ops::dispatch(*this, call);
   }
-  bool has(ops::Op op) const override { return op != ops::Op::shuffle; }
+  bool has(ops::Op op) const override { return op != ops::Op::shuffle && op != ops::Op::correlate; }
   bool convolves(DType dtype) const override { return convolution_library || Operations::convolves(dtype); }
 
   void run(const ops::Copy& f, const ops::Call& c) {
@@ -166,6 +166,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
     launch(c.device, f.n, FoldIn{c.in<std::uint64_t>(0), c.in<std::uint32_t>(1), c.out<std::uint64_t>(2)});
   }
   void run(const ops::Shuffle&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
+  void run(const ops::Correlate&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Sample& f, const ops::Call& c) {
     const char* const parameters[] = {c.in(1), c.in(2)};
     launch_sample(c.device, f.kind, c.in<std::uint64_t>(0), f.rows, f.n, f.dtype, parameters, c.out(3));

@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "nax/backend/cpu/conv/correlation.hpp"
+#include "nax/backend/cpu/kernel_slots.hpp"
+#include "nax/backend/operations.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/manipulation/join.hpp"
 #include "nax/numpy/products/dot.hpp"
@@ -26,14 +28,14 @@ Array<T> reversed(const Array<T>& x) {
   return record_view(x, std::move(layout), n > 0 ? (n - 1) * stride : 0, same, same);
 }
 
-// Correlates on a GPU: the windows, a view of the padded x, times w.
+// Correlates on a device without such an operation: the windows, a view of the padded x, times w.
 template <class T>
-[[gnu::cold]] Array<T> correlation_on_device(const Array<T>& x, const Array<T>& w, std::int64_t low,
-                                             std::int64_t length) {
+[[gnu::cold]] Array<T> correlation_of_windows(Device device, const Array<T>& x, const Array<T>& w,
+                                              std::int64_t low, std::int64_t length) {
   const std::int64_t n = layout_of(x).shape.back(), taps = layout_of(w).shape.back();
   Frame frame = layout_of(x);
   frame.shape.back() = length + taps - 1;
-  const ArrayBase padded = allocate(dtype_of<T>, frame, device_for("convolve", x, w));
+  const ArrayBase padded = allocate(dtype_of<T>, frame, device);
   clear_elements(padded);
   Layout inside = layout_of(padded);
   inside.shape.back() = n;
@@ -50,36 +52,19 @@ template <class T>
   return sum_over<T>(make_expr<rules::multiply>(a, b), marks, false, 1);
 }
 
+// One run of the device's operation, of one dtype.
+NAX_ENGINE ArrayBase correlated(Device device, const ArrayBase& x, const ArrayBase& w, std::int64_t low,
+                                std::int64_t length);
+
 template <class T>
 Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std::int64_t high) {
-  Frame fx = layout_of(x), fw = layout_of(w);
-  const std::int64_t n = fx.shape.back(), taps = fw.shape.back(), length = n + low + high - taps + 1;
-  fx.shape.pop_back();
-  fw.shape.pop_back();
-  const Frame batches = broadcast("convolve", fx, fw);
-  Frame frame = batches;
-  frame.shape.push_back(length);
-  const bool on_device = on_accelerator(device_for("convolve", x, w));
-  Array<T> result(on_device ? correlation_on_device(x, w, low, length)
-                            : typed<T>(allocate(dtype_of<T>, frame)));
-  const Layout &lx = layout_of(x), &lw = layout_of(w);
-  const auto leading = [&](const Layout& from) {
-    Layout l = from;
-    l.shape.pop_back();
-    l.strides.pop_back();
-    return strides_over(l, batches);
-  };
-  const Dims sx = leading(lx), sw = leading(lw);
-  if (!on_device) {
-    const T* const from = elements<const T>(x, transforms_handled);
-    const T* const weights = elements<const T>(w, transforms_handled);
-    T* const out = elements<T>(result);
-    cpu::correlate<T>(
-        {n, taps, low, length, lx.strides.back(), lw.strides.back()}, batches.size(), [&](std::int64_t b) {
-          return cpu::CorrelationRow<T>{from + offset_at(b, batches.shape, sx),
-                                        weights + offset_at(b, batches.shape, sw), out + b * length};
-        });
-  }
+  const std::int64_t taps = layout_of(w).shape.back(),
+                     length = layout_of(x).shape.back() + low + high - taps + 1;
+  const Device device = device_for("convolve", x, w);
+  cpu::provide<cpu::CorrelateKernel, T>();
+  Array<T> result = backend::operations(device).has(ops::Op::correlate)
+                        ? typed<T>(correlated(device, x, w, low, length))
+                        : correlation_of_windows(device, x, w, low, length);
   if constexpr (is_inexact_v<T>)
     return record(
         std::move(result),
@@ -188,3 +173,7 @@ auto cross(const X& x_, const Y& y_, const CrossOptions& options = {}) {
 }
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/numpy/sequences/convolve-inl.hpp"
+#endif

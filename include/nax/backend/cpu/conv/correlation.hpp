@@ -5,20 +5,18 @@
 #include <type_traits>
 
 #include "nax/backend/cpu/gemm/gemm_types.hpp"
+#include "nax/backend/cpu/packets/packet.hpp"
 #include "nax/backend/cpu/reduce/wide.hpp"
+#include "nax/core/layout.hpp"
 #include "nax/core/thread_pool.hpp"
+#include "nax/loops/correlation.hpp"
 #include "nax/loops/lane.hpp"
 
 // The loop of 1-d correlations: those of sequences, and convolutions of networks that have one channel.
 NAX_BEGIN
 namespace cpu {
 
-// out[i] = sum over k < taps of y[i + k] w[k] for i < length; y is x, of n elements, behind `low` zeros (or
-// without its first -low elements), with zeros or elements left over behind.
-struct Correlation {
-  std::int64_t n, taps, low, length;
-  std::int64_t x_stride = 1, w_stride = 1;
-};
+using loops::Correlation;
 template <class T>
 struct CorrelationRow {
   const T *x, *w;
@@ -30,6 +28,27 @@ template <class T, class Lane>
 void add_taps(const Lane* y, const T* w, std::int64_t stride, std::int64_t taps, Lane* sums,
               std::int64_t count) {
   const auto weight = [&](std::int64_t k) { return static_cast<Lane>(w[k * stride]); };
+  if constexpr (simd::has_packet<Lane>) {
+    using P = simd::Packet<Lane>;
+    constexpr std::int64_t wide = 4 * P::size;
+    std::int64_t i = 0;
+    for (; i + wide <= count; i += wide) {
+      P s[4];
+      for (int j = 0; j < 4; ++j) s[j] = P::load(sums + i + j * P::size);
+      for (std::int64_t k = 0; k < taps; ++k) {
+        const P each(weight(k));
+        for (int j = 0; j < 4; ++j) s[j] = simd::fma(each, P::load(y + i + k + j * P::size), s[j]);
+      }
+      for (int j = 0; j < 4; ++j) s[j].store(sums + i + j * P::size);
+    }
+    for (; i < count; i += P::size) {
+      const std::int64_t n = std::min<std::int64_t>(P::size, count - i);
+      P s = P::load(sums + i, n);
+      for (std::int64_t k = 0; k < taps; ++k) s = simd::fma(P(weight(k)), P::load(y + i + k, n), s);
+      s.store(sums + i, n);
+    }
+    return;
+  }
   std::int64_t k = 0;
   for (; k + 4 <= taps; k += 4, y += 4) {
     const Lane a = weight(k), b = weight(k + 1), c = weight(k + 2), d = weight(k + 3);
@@ -87,6 +106,24 @@ void correlate(const Correlation& c, std::int64_t rows, const Rows& row) {
                  }
                });
 }
+
+// Correlates the last axes of batches; strides over these are in elements.
+struct CorrelateKernel {
+  static constexpr const char* name = "convolve";
+  using Function = void(const Correlation&, const Dims& batches, const Dims& x_strides, const Dims& w_strides,
+                        const void* x, const void* w, void* out);
+  template <class T>
+  static void run(const Correlation& c, const Dims& batches, const Dims& x_strides, const Dims& w_strides,
+                  const void* x, const void* w, void* out) {
+    std::int64_t rows = 1;
+    for (const std::int64_t extent : batches) rows *= extent;
+    correlate<T>(c, rows, [&](std::int64_t b) {
+      return CorrelationRow<T>{static_cast<const T*>(x) + nax::detail::offset_at(b, batches, x_strides),
+                               static_cast<const T*>(w) + nax::detail::offset_at(b, batches, w_strides),
+                               static_cast<T*>(out) + b * c.length};
+    });
+  }
+};
 
 }  // namespace cpu
 NAX_END
