@@ -280,7 +280,7 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/reductions/argmax.hpp",
                                        "numpy/views/copy.hpp",
                                        "numpy/reductions/cumulative.hpp",
-                                       "nn/attention_on_device.hpp",
+                                       "nn/attention_call.hpp",
                                        "nn/int8_linear.hpp",
                                        "nn/linear_product.hpp",
                                        "nn/one_hot.hpp",

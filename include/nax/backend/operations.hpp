@@ -2,7 +2,6 @@
 
 #include <initializer_list>
 
-#include "nax/loops/attention.hpp"
 #include "nax/loops/leaf_steps.hpp"
 #include "nax/loops/linear.hpp"
 #include "nax/ops/call.hpp"
@@ -19,9 +18,9 @@ class Operations {
   // Operands are collapsed over shapes by the callee. Throws DeviceError where the device has no such
   // operation.
   virtual ops::Verdict run(const ops::Call& call) = 0;
-  virtual bool has(ops::Op) const { return true; }
-  // Whether convolve takes elements of this floating type as they are.
-  virtual bool convolves(DType dtype) const { return dtype == DType::float32 || dtype == DType::float64; }
+  // Whether the device has the operation for such a form. Where it has not, functions compute the same by
+  // others.
+  virtual bool has(const ops::Call& call) const = 0;
 
  protected:
   ~Operations() = default;
@@ -40,6 +39,17 @@ inline Operations& operations(Device device) {
 template <class Form>
 ops::Verdict run(Device device, const Form& form, std::initializer_list<const void*> data) {
   return operations(device).run({ops::OpOf<Form>::value, device, &form, data.begin()});
+}
+template <class Form>
+bool has(Device device, const Form& form) {
+  return operations(device).has({ops::OpOf<Form>::value, device, &form, nullptr});
+}
+// Of elements of this dtype, where that is all that a device asks.
+template <class Form>
+bool has(Device device, DType dtype) {
+  Form form{};
+  form.dtype = dtype;
+  return has(device, form);
 }
 // The addresses are the form's.
 inline ops::Verdict run(Device device, const ops::Copy& form) {
@@ -79,15 +89,6 @@ class AcceleratorOperations : public Operations {
   // this.
   virtual bool product_and_sums(Device /*device*/, DType /*dtype*/, const loops::Product& /*p*/,
                                 const char* /*a*/, const char* /*b*/, char* /*c*/, char* /*sums*/) {
-    return false;
-  }
-  // Attention of elements of one dtype. Returns false, and does nothing, where no kernel does this.
-  virtual bool attend(Device /*device*/, DType /*dtype*/, const loops::Attention& /*attention*/) {
-    return false;
-  }
-  // Its derivatives, in the same way.
-  virtual bool attention_gradient(Device /*device*/, DType /*dtype*/,
-                                  const loops::AttentionGradient& /*gradient*/) {
     return false;
   }
 

@@ -143,7 +143,7 @@ auto conv_general_dilated(const X& lhs, const W& rhs, const Shape& window_stride
   if constexpr (std::is_same_v<T, R>) {
     return in(std::type_identity<T>());
   } else {
-    if (backend::operations(device_of_conv(lhs, rhs)).convolves(dtype_of<R>))
+    if (backend::has<ops::Convolve>(device_of_conv(lhs, rhs), dtype_of<R>))
       return in(std::type_identity<R>());
     return in(std::type_identity<T>()).template astype<R>();
   }

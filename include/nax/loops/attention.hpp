@@ -14,6 +14,9 @@ struct AttentionRows {
   char* data = nullptr;
   std::int64_t batch = 0, row = 0, head = 0;
 };
+inline AttentionRows rows_of(char* row_major, std::int64_t rows, std::int64_t heads, std::int64_t width) {
+  return {row_major, rows * heads * width, heads * width, width};
+}
 // (batch, heads, queries, keys), strides of zero where it is broadcast; no data: there is none.
 struct AttentionPlane {
   const char* data = nullptr;
@@ -35,8 +38,8 @@ struct Attention {
   AttentionLengths query_lengths, key_lengths;
   bool causal = false, window = false;
   std::int64_t left = 0, right = 0;  // of the window
-  // (batch, queries, heads, 2), or none: the greatest logit, as kernels count it, infinite where no key is
-  // seen, and the logarithm of base 2 of the sum of exp(logits - greatest).
+  // (batch, queries, heads, 2), or none: of each row the greatest logit and a logarithm of the sum of
+  // exp(logits - greatest), as the device's kernels count them; infinite where no key is seen.
   float* logarithms = nullptr;
 };
 

@@ -2,8 +2,7 @@
 
 #include <optional>
 
-#include "nax/nn/attention_blocks.hpp"
-#include "nax/nn/attention_on_device.hpp"
+#include "nax/nn/attention_call.hpp"
 #include "nax/nn/int8_linear.hpp"
 #include "nax/nn/layers.hpp"
 #include "nax/numpy/products/dot.hpp"
@@ -18,52 +17,6 @@ namespace detail {
       {"dot_product_attention: query (B, T, N, H) and key, value (B, S, K, H) do not fit, N a multiple "
        "of K: shapes ",
        q.shape(), ", ", k.shape(), ", ", v.shape()});
-}
-
-// Attention on a GPU, by one kernel. Its gradients compute the weights again, by kernels that read the rows'
-// maxima and the logarithms of their sums; other derivatives by the formula.
-template <class T>
-struct DeviceAttentionCall {
-  AttentionTerms<T> terms;
-  Array<T> result;
-  ArrayBase logarithms;
-
-  DeviceAttention operands() const {
-    const nn::AttentionOptions<T>& o = terms.options;
-    const auto given = [](const auto& x) -> const ArrayBase* { return x ? &*x : nullptr; };
-    return {terms.query,
-            terms.key,
-            terms.value,
-            given(o.bias),
-            given(o.mask),
-            given(o.query_seq_lengths),
-            given(o.key_value_seq_lengths),
-            static_cast<double>(terms.scale()),
-            o.is_causal,
-            o.local_window_size.given,
-            o.local_window_size.left,
-            o.local_window_size.right};
-  }
-  std::array<Array<T>, 3> gradients(const Array<T>& g) const {
-    std::array<Array<T>, 3> shares;
-    if (holds_value(logarithms) && attention_gradients_on_device(operands(), logarithms, result, g,
-                                                                 {&shares[0], &shares[1], &shares[2]}))
-      return shares;
-    return terms.gradients(g);
-  }
-};
-
-template <class T>
-Array<T> attend_on_gpu(const AttentionTerms<T>& terms) {
-  if (terms.options.bias && is_recorded(*terms.options.bias)) return terms.result();
-  const bool recorded = terms.is_recorded();
-  DeviceAttentionCall<T> call{terms, {}, {}};
-  const ArrayBase value = attend_on_device(call.operands(), recorded ? &call.logarithms : nullptr);
-  if (!holds_value(value)) return terms.result();
-  call.result = typed<T>(value);
-  if (!recorded) return call.result;
-  Array<T> result = call.result;
-  return record_attention(std::move(result), std::move(call));
 }
 
 }  // namespace detail
@@ -113,12 +66,14 @@ auto dot_product_attention(const Q& query_, const K& key_, const V& value_,
     terms.check();
     return terms;
   };
-  const auto on_host = [&] {
-    const AttentionTerms<Lane> terms = terms_in(std::type_identity<Lane>());
-    return attends_in_blocks(terms) ? Array<T>(attend_in_blocks(terms).template astype<T>())
-                                    : terms_in(std::type_identity<T>()).result();
-  };
-  Array<T> result = on_accelerator(query) ? attend_on_gpu(terms_in(std::type_identity<T>())) : on_host();
+  const AttentionTerms<T> terms = terms_in(std::type_identity<T>());
+  Array<T> result = attend_by_operation(terms);
+  if constexpr (!std::is_same_v<T, Lane>)
+    if (!holds_value(result))
+      if (const Array<Lane> wide = attend_by_operation(terms_in(std::type_identity<Lane>()));
+          holds_value(wide))
+        result = wide.template astype<T>();
+  if (!holds_value(result)) result = terms.result();
   if (single) result = result.reshape({q[1], q[2], q[3]});
   return result;
 }

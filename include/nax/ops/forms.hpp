@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "nax/ops/arrays.hpp"
+#include "nax/ops/attention.hpp"
 #include "nax/ops/draws.hpp"
 #include "nax/ops/lines.hpp"
 #include "nax/ops/matrices.hpp"
@@ -57,7 +58,9 @@ namespace ops {
   X(order_of_swaps, OrderOfSwaps)   \
   X(solve, Solve)                   \
   X(bincount, Bincount)             \
-  X(rows, Rows)
+  X(rows, Rows)                     \
+  X(attend, Attend)                 \
+  X(attend_gradient, AttendGradient)
 
 #define NAX_NAME(name, Form) name,
 enum class Op : std::uint8_t { NAX_OPERATIONS(NAX_NAME) };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "nax/core/error.hpp"
 #include "nax/loops/operand.hpp"
 #include "nax/loops/select_loop.hpp"
 
@@ -19,10 +20,12 @@ struct Operand {
   int indexed = 0;
 };
 
-// The operands of a form, as it describes them.
+inline constexpr std::size_t most_operands = 16;  // of a form
+
+// The operands of a form, as it describes them. Throws Error where they are more.
 class Operands {
  public:
-  void add(const Operand& x) { list_.push_back(x); }
+  void add(const Operand& x) { next() = x; }
   // Row-major elements.
   void reads(DType dtype, std::int64_t n) { add_row(dtype, false, false, n); }
   void may_read(DType dtype, std::int64_t n) { add_row(dtype, false, true, n); }
@@ -50,9 +53,15 @@ class Operands {
  private:
   // (In place: g++ warns of what a copy of short Dims reads in code that nvcc wrote.)
   void add_row(DType dtype, bool written, bool optional, std::int64_t n) {
-    Operand& x = list_.emplace_back();
+    Operand& x = next();
     x.dtype = dtype, x.written = written, x.optional = optional;
     x.shape.push_back(n), x.strides.push_back(1);
+  }
+
+  Operand& next() {
+    if (list_.size() == most_operands)
+      raise<Error>({"an operation has more than ", most_operands, " operands"});
+    return list_.emplace_back();
   }
 
   std::vector<Operand> list_;

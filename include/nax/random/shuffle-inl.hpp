@@ -32,7 +32,7 @@ NAX_ENGINE ArrayBase shuffled(const char* function, const Key& key, const Shape&
   const Device device = draw_device(key);
   Shape result_shape = shape;
   result_shape[static_cast<std::size_t>(axis)] = kept;
-  if (!backend::operations(device).has(ops::Op::shuffle)) {
+  if (!backend::has<ops::Shuffle>(device, dtype)) {
     const Array<std::int64_t> all = shuffled_on_device(function, key, shape, axis);
     if (kept == shape[static_cast<std::size_t>(axis)]) return as_dtype(all, dtype);
     return as_dtype(contiguous(all(slice(0, kept))), dtype);  // along the first axis, of one

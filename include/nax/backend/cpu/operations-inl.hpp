@@ -10,6 +10,7 @@
 #include "nax/backend/cpu/factor/system_slots.hpp"
 #include "nax/backend/cpu/fft/fft.hpp"
 #include "nax/backend/cpu/gemm/product_kernel.hpp"
+#include "nax/backend/cpu/lines/attention.hpp"
 #include "nax/backend/cpu/lines/line_kernels.hpp"
 #include "nax/backend/cpu/lines/row_slots.hpp"
 #include "nax/backend/cpu/maps/accumulate.hpp"
@@ -84,6 +85,13 @@ NAX_ENGINE detail::SelectRange adder(DType to, DType from) {
 class HostOperations final : public backend::Operations {
  public:
   ops::Verdict run(const ops::Call& call) override { return ops::dispatch(*this, call); }
+  // Half types are computed as floats by callers.
+  bool has(const ops::Call& call) const override {
+    const auto computes = [](DType dtype) { return dtype == DType::float32 || dtype == DType::float64; };
+    if (call.op == ops::Op::convolve) return computes(static_cast<const ops::Convolve*>(call.form)->dtype);
+    if (call.op == ops::Op::attend) return computes(static_cast<const ops::Attend*>(call.form)->dtype);
+    return true;
+  }
 
   void run(const ops::Copy& f, const ops::Call& c) const {
     if (f.from.stored == f.to.stored)
@@ -289,6 +297,21 @@ class HostOperations final : public backend::Operations {
     for (int i = 0; i < loops::Rows::most_operands; ++i) from[i] = c.in(i);
     for (int i = 0; i < loops::Rows::most_results; ++i) to[i] = c.out(loops::Rows::most_operands + i);
     row_kernel(f.what.function, f.dtype)(f.what, from, to);
+  }
+  void run(const ops::Attend& f, const ops::Call& c) const {
+    loops::Attention x = f.placed(c);
+    x.out = loops::rows_of(c.out(7), x.queries, x.heads, x.width);
+    kernel_for<AttentionKernel>(f.dtype)(x, c.out(8));
+  }
+  void run(const ops::AttendGradient& f, const ops::Call& c) const {
+    loops::AttentionGradient x{f.placed(c), f.g, {}, {}, {}};
+    x.attention.out = f.out, x.attention.out.data = c.out(7), x.g.data = c.out(9);
+    x.dq = loops::rows_of(c.out(10), f.what.queries, f.what.heads, f.what.width);
+    x.dk = loops::rows_of(c.out(11), f.what.keys, f.what.groups, f.what.width);
+    x.dv = loops::rows_of(c.out(12), f.what.keys, f.what.groups, f.what.width);
+    const std::size_t bytes = static_cast<std::size_t>(f.key_size()) * dtype_size(f.dtype);
+    std::memset(x.dk.data, 0, bytes), std::memset(x.dv.data, 0, bytes);  // kernels add to them
+    kernel_for<AttentionGradientKernel>(f.dtype)(x, c.in(8));
   }
 
  private:

@@ -41,8 +41,27 @@ class KernelOperations final : public backend::AcceleratorOperations {
                                           ops::facts(call.op).name(call.form), call.device);
     return ops::dispatch(*this, call);
   }
-  bool has(ops::Op op) const override { return op != ops::Op::shuffle && op != ops::Op::correlate; }
-  bool convolves(DType dtype) const override { return convolution_library || Operations::convolves(dtype); }
+  bool has(const ops::Call& call) const override {
+    switch (call.op) {
+      case ops::Op::shuffle:
+      case ops::Op::correlate:
+        return false;
+      case ops::Op::convolve: {
+        const DType dtype = static_cast<const ops::Convolve*>(call.form)->dtype;
+        return convolution_library || dtype == DType::float32 || dtype == DType::float64;
+      }
+      case ops::Op::attend: {
+        const ops::Attend& f = *static_cast<const ops::Attend*>(call.form);
+        return has_attention(call.device, f.dtype, f.what);
+      }
+      case ops::Op::attend_gradient: {
+        const ops::AttendGradient& f = *static_cast<const ops::AttendGradient*>(call.form);
+        return has_attention_gradient(call.device, f.dtype, f.what);
+      }
+      default:
+        return true;
+    }
+  }
 
   void run(const ops::Copy& f, const ops::Call& c) {
     launch_copy(c.device, f.shape, placed(f.from, c.in(0)), placed(f.to, c.in(1)));
@@ -63,16 +82,6 @@ class KernelOperations final : public backend::AcceleratorOperations {
   bool product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a, const char* b,
                         char* c, char* sums) override {
     return launch_product_and_sums(device, dtype, p, a, b, c, sums);
-  }
-  bool attend(Device device, DType dtype, const loops::Attention& attention) override {
-    const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "dot_product_attention",
-                                          device);
-    return launch_attention(device, dtype, attention);
-  }
-  bool attention_gradient(Device device, DType dtype, const loops::AttentionGradient& gradient) override {
-    const nax::detail::profile::Span span(nax::detail::profile::Kind::operation, "attention_gradient",
-                                          device);
-    return launch_attention_gradient(device, dtype, gradient);
   }
   void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
                    const loops::LeafStep* leaves, int count) override {
@@ -203,6 +212,21 @@ class KernelOperations final : public backend::AcceleratorOperations {
     for (int i = 0; i < loops::Rows::most_operands; ++i) from[i] = c.in(i);
     for (int i = 0; i < loops::Rows::most_results; ++i) to[i] = c.out(loops::Rows::most_operands + i);
     launch_rows(c.device, f.what, f.dtype, from, to);
+  }
+  void run(const ops::Attend& f, const ops::Call& c) {
+    loops::Attention x = f.placed(c);
+    x.out = loops::rows_of(c.out(7), x.queries, x.heads, x.width);
+    x.logarithms = c.out<float>(8);
+    launch_attention(c.device, f.dtype, x);
+  }
+  void run(const ops::AttendGradient& f, const ops::Call& c) {
+    loops::AttentionGradient x{f.placed(c), f.g, {}, {}, {}};
+    x.attention.out = f.out, x.attention.out.data = c.out(7), x.g.data = c.out(9);
+    x.attention.logarithms = c.out<float>(8);
+    x.dq = loops::rows_of(c.out(10), f.what.queries, f.what.heads, f.what.width);
+    x.dk = loops::rows_of(c.out(11), f.what.keys, f.what.groups, f.what.width);
+    x.dv = loops::rows_of(c.out(12), f.what.keys, f.what.groups, f.what.width);
+    launch_attention_gradient(c.device, f.dtype, x);
   }
 
  private:

@@ -55,6 +55,7 @@ inline void StepWriter::write_bytes() {
 inline Graph graph_of_recording(const char* function, System system, bool unrolls,
                                 const std::vector<ArrayBase>& arguments, RecordedCall f, bool& has_loops) {
   program::Recording recording(unrolls);
+  recording.recorder().composes = true;
   std::vector<ArrayBase> own;
   for (const ArrayBase& a : arguments) own.push_back(recording.argument(a));
   std::vector<ArrayBase> made = f(own);

@@ -69,7 +69,6 @@ class StepWriter {
   void write(const ops::Scatter&);
   void write(const ops::OneHot&);
   void write(const ops::Convolve&);
-  void write(const ops::Correlate&);
   void write(const ops::Rows&);
   void write(const ops::Fft&);
   void write(const ops::Factorise&);

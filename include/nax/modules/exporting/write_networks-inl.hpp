@@ -30,33 +30,6 @@ inline void StepWriter::write(const ops::Convolve& f) {
                         operand(2)->shape));
 }
 
-// The windows that the taps see, times these.
-inline void StepWriter::write(const ops::Correlate& f) {
-  const loops::Correlation& c = f.line;
-  std::vector<std::int64_t> columns;
-  std::vector<char> inside;
-  for (std::int64_t i = 0; i < c.length; ++i)
-    for (std::int64_t k = 0; k < c.taps; ++k) {
-      const std::int64_t at = i + k - c.low;
-      inside.push_back(at >= 0 && at < c.n);
-      columns.push_back(std::clamp<std::int64_t>(at, 0, c.n - 1));
-    }
-  Dims windows = f.batches, taps = f.batches, strides(f.batches.size(), 0), seen(1, c.length);
-  windows.push_back(c.length), windows.push_back(c.taps);
-  taps.push_back(1), taps.push_back(c.taps);
-  seen.push_back(c.taps);
-  std::int64_t rows = 1;
-  for (std::size_t axis = f.batches.size(); axis-- > 0; rows *= f.batches[axis]) strides[axis] = rows * c.n;
-  strides.push_back(0), strides.push_back(0);
-  const int at = make(NodeKind::add,
-                      {places(windows, strides), graph_.own_constant(columns.data(), DType::int64, seen)});
-  const int flat = read_as(0, Dims(1, rows * c.n)), w = read_as(1, taps);
-  int y = graph_.add({NodeKind::take, {flat, graph_.expand(at, windows)}, f.dtype, windows});
-  y = make(NodeKind::select, {graph_.own_constant(inside.data(), DType::boolean, seen), y, number(0, y)});
-  y = sum(make(NodeKind::multiply, {y, w}), static_cast<std::int64_t>(f.batches.size()) + 1);
-  put(2, graph_.reshape(y, operand(2)->shape));
-}
-
 inline void StepWriter::write(const ops::Rows& f) {
   using enum loops::RowFunction;
   const loops::Rows& what = f.what;

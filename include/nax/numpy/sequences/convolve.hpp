@@ -62,7 +62,7 @@ Array<T> correlation(const Array<T>& x, const Array<T>& w, std::int64_t low, std
                      length = layout_of(x).shape.back() + low + high - taps + 1;
   const Device device = device_for("convolve", x, w);
   cpu::provide<cpu::CorrelateKernel, T>();
-  Array<T> result = backend::operations(device).has(ops::Op::correlate)
+  Array<T> result = backend::has<ops::Correlate>(device, dtype_of<T>)
                         ? typed<T>(correlated(device, x, w, low, length))
                         : correlation_of_windows(device, x, w, low, length);
   if constexpr (is_inexact_v<T>)

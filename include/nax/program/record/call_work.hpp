@@ -31,8 +31,7 @@ class CallWork final : public Work {
   // Wrong elements are reported by the function itself, which is then called.
   void run(void* const* at) const override {
     if (given_.empty()) return call(at);
-    constexpr std::size_t most = loops::Rows::most_operands + loops::Rows::most_results;
-    void* data[most] = {};
+    void* data[ops::most_operands] = {};
     for (std::size_t i = 0; i < given_.size(); ++i) data[i] = given_[i] < 0 ? nullptr : at[given_[i]];
     call(data);
   }

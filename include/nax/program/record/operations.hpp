@@ -42,6 +42,13 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     }
     return std::nullopt;
   }
+  // What the host has; but recordings for texts of other systems are of operations that these have, too.
+  bool has(const ops::Call& call) const override {
+    if (Recorder::current().composes &&
+        (call.op == ops::Op::correlate || call.op == ops::Op::attend || call.op == ops::Op::attend_gradient))
+      return false;
+    return backend::host_operations().has(call);
+  }
   void step_leaves(Device, DType, const loops::StepNumbers&, const loops::LeafStep*, int) override {
     refuse("a step of all leaves at once");  // expr/evaluation/leaf_steps.hpp does not ask programs
   }

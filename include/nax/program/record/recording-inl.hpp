@@ -28,7 +28,11 @@ NAX_ENGINE std::shared_ptr<char[]> allocate_bytes(std::size_t bytes) {
 }
 
 NAX_ENGINE Recorder::Recorder(Recorder* outer)
-    : unrolls(outer && outer->unrolls), parent(outer), base_(detail::next_addresses()), next_(base_) {
+    : unrolls(outer && outer->unrolls),
+      composes(outer && outer->composes),
+      parent(outer),
+      base_(detail::next_addresses()),
+      next_(base_) {
   if constexpr (sizeof(std::uintptr_t) < 8)
     throw nax::detail::NotRecordable("jit: addresses of this machine are too short for a recording");
 }

@@ -187,6 +187,8 @@ class Recorder : public Recorded {
   NAX_ENGINE void keep(nax::detail::Buffer& buffer);
 
   bool unrolls = false;  // are loops recorded turn by turn?
+  bool composes =
+      false;  // are functions that are one operation here recorded as the operations they stand for?
   // Whether the address is one of its own slots'.
   bool holds(const void* address) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);

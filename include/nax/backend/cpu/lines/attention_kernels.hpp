@@ -161,8 +161,9 @@ void attend_block(AttentionBlock<T>& block, const AttentionSizes& sizes, const A
     T* const to = out.at(batch, head, first + r);
     const bool low = most[r] <= least_logit<T>;
     if (logarithms) {
-      logarithms[2 * r] = low ? infinity : most[r];
-      logarithms[2 * r + 1] = low ? T(0) : std::log(sums[r]);
+      T* const own = logarithms + 2 * r * sizes.heads;
+      own[0] = low ? infinity : most[r];
+      own[1] = low ? T(0) : std::log(sums[r]);
     }
     if (!low) {
       const T inverse = T(1) / sums[r];
@@ -185,7 +186,7 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
   const std::int64_t width = sizes.width, group = sizes.group_of(head);
   block.begin(x.q, batch, head, first);
   const std::int64_t rows = block.rows(), row = block.row();
-  const T* const logarithms = x.logarithms + x.logarithm_batches[batch] + 2 * (head * sizes.queries + first);
+  const T* const logarithms = x.logarithms + sizes.row_number(batch, first, head);
   const T* const g = x.g.at(batch, head, first);
   const Scratch<T> along(rows);  // sum(g out) of each row
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -200,7 +201,8 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
     gemm<T>(rows, count, width, g, x.g.row, 1, x.v.at(batch, group, j), 1, x.v.row, slopes.data(), row, 1,
             false);
     block.multiply(x.k, j, count, [&](std::int64_t r, T* weights) {
-      const simd::Packet<T> greatest(logarithms[2 * r]), shift(logarithms[2 * r + 1]), mean(along[r]);
+      const T* const own = logarithms + 2 * r * sizes.heads;
+      const simd::Packet<T> greatest(own[0]), shift(own[1]), mean(along[r]);
       T* const slope = slopes.data() + r * row;
       detail::fill_run(weights, count, [=](std::int64_t i, std::int64_t some) {
         const simd::Packet<T> p = exp(detail::load_some(weights + i, some) - greatest - shift);
@@ -222,7 +224,8 @@ void attention_gradient_block(AttentionBlock<T>& block, const Scratch<T>& slopes
   for (std::int64_t r = 0; r < rows; ++r) {
     T* const to = x.dq.at(batch, head, first + r);
     for (std::int64_t i = 0; i < width; ++i) to[i] = results[r * width + i] * x.scale;
-    const bool low = logarithms[2 * r] == std::numeric_limits<T>::infinity() && logarithms[2 * r + 1] == T(0);
+    const T* const numbers = logarithms + 2 * r * sizes.heads;
+    const bool low = numbers[0] == std::numeric_limits<T>::infinity() && numbers[1] == T(0);
     if (!low || block.view().is_padding(batch, first + r)) continue;
     const T *const weights = block.low_weights(x.k, r), *const from = g + r * x.g.row;
     for (std::int64_t j = 0; j < sizes.keys; ++j) {
@@ -251,7 +254,9 @@ void attend(const AttentionCall<T>& call) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t plane = i / blocks, first = i % blocks * attention_rows;
       attend_block(block, sizes, call.q, call.k, call.v, call.out,
-                   call.logarithms ? call.logarithms + 2 * (plane * sizes.queries + first) : nullptr,
+                   call.logarithms
+                       ? call.logarithms + sizes.row_number(plane / sizes.heads, first, plane % sizes.heads)
+                       : nullptr,
                    plane / sizes.heads, plane % sizes.heads, first);
     }
   };

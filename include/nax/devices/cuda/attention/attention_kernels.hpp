@@ -23,7 +23,7 @@ bool is_in_pieces(const loops::Attention& f) {
   return is_row_of_pieces<T>(f.q) && is_row_of_pieces<T>(f.k) && is_row_of_pieces<T>(f.v) &&
          static_cast<std::uintptr_t>(f.width) * sizeof(T) % piece_bytes == 0;
 }
-// Replaces a window by one of as many keys as kernels count; false where there are more queries or keys.
+// Replaces a window by one of as many keys as kernels count; false for more queries, keys or wider rows.
 inline bool is_in_reach(loops::Attention& f) {
   f.left = std::clamp(f.left, -most_places, most_places);
   f.right = std::clamp(f.right, -most_places, most_places);
@@ -51,23 +51,23 @@ inline bool is_of_8_0(Device device) {
 inline bool is_of_8_0(Device) { return true; }
 #endif
 
-// Returns false, and does nothing, where no kernel does this.
-inline bool launch_attention(Device device, DType dtype, loops::Attention f) {
-  if (!is_in_reach(f)) return false;
+inline bool has_attention(Device device, DType dtype, loops::Attention f) {
+  if (!is_in_reach(f) || (f.width > 64 && !is_of_8_0(device))) return false;
+  return dtype == DType::float32 ||
+         ((dtype == DType::float16 || dtype == DType::bfloat16) && is_of_8_0(device));
+}
+// Of operands for which there is a kernel.
+inline void launch_attention(Device device, DType dtype, loops::Attention f) {
+  is_in_reach(f);
   const auto run = [&]<int width>(std::integral_constant<int, width>) {
-    if (width > 64 && !is_of_8_0(device)) return false;
-    if (dtype == DType::float32) {
+    if (dtype == DType::float32)
       launch_attention_of<float, 64>(device, f, AttendFloat<width>{});
-      return true;
-    }
-    if ((dtype != DType::float16 && dtype != DType::bfloat16) || !is_of_8_0(device)) return false;
-    if (dtype == DType::float16)
+    else if (dtype == DType::float16)
       launch_attention_of<half, 128>(device, f, AttendHalf<half, width>{});
     else
       launch_attention_of<bfloat16, 128>(device, f, AttendHalf<bfloat16, width>{});
-    return true;
   };
-  return f.width <= 64 ? run(std::integral_constant<int, 64>()) : run(std::integral_constant<int, 128>());
+  f.width <= 64 ? run(std::integral_constant<int, 64>()) : run(std::integral_constant<int, 128>());
 }
 
 template <class T, int rows, class OfQueries, class OfKeys>
@@ -92,23 +92,24 @@ void launch_attention_gradient_of(Device device, const loops::AttentionGradient&
   launch_blocks(device, f.batch * f.groups * of_keys.parts, of_keys);
 }
 
-// Returns false, and does nothing, where no kernel does this.
-inline bool launch_attention_gradient(Device device, DType dtype, loops::AttentionGradient x) {
-  if (!is_in_reach(x.attention) || !is_of_8_0(device)) return false;
+inline bool has_attention_gradient(Device device, DType dtype, loops::Attention f) {
+  return is_in_reach(f) && is_of_8_0(device) && has_attention(device, dtype, f);
+}
+inline void launch_attention_gradient(Device device, DType dtype, loops::AttentionGradient x) {
+  is_in_reach(x.attention);
   const auto run = [&]<int width>(std::integral_constant<int, width>) {
     const auto of_half = [&]<class T>(std::type_identity<T>) {
       launch_attention_gradient_of<T, 128>(device, x, QueryGradients<T, width>{}, KeyGradients<T, width>{});
-      return true;
     };
-    if (dtype == DType::float16) return of_half(std::type_identity<half>());
-    if (dtype == DType::bfloat16) return of_half(std::type_identity<bfloat16>());
-    if (dtype != DType::float32) return false;
-    launch_attention_gradient_of<float, 64>(device, x, FloatQueryGradients<width>{},
-                                            FloatKeyGradients<width>{});
-    return true;
+    if (dtype == DType::float16)
+      of_half(std::type_identity<half>());
+    else if (dtype == DType::bfloat16)
+      of_half(std::type_identity<bfloat16>());
+    else
+      launch_attention_gradient_of<float, 64>(device, x, FloatQueryGradients<width>{},
+                                              FloatKeyGradients<width>{});
   };
-  return x.attention.width <= 64 ? run(std::integral_constant<int, 64>())
-                                 : run(std::integral_constant<int, 128>());
+  x.attention.width <= 64 ? run(std::integral_constant<int, 64>()) : run(std::integral_constant<int, 128>());
 }
 
 }  // namespace cuda
