@@ -92,7 +92,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" OR (NAX_XBYAK_INCLUDE AND CMAK
 endif()
 
 # Folders of include/nax/modules that the engine holds. A program that calls a function of another does not link.
-set(NAX_ALL_MODULES data exporting image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
+set(NAX_ALL_MODULES arrow data exporting image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
 set(NAX_MODULES all CACHE STRING "Modules in the engine: all, or a list of ${NAX_ALL_MODULES}")
 set(NAX_LEFT_OUT_MODULES ${NAX_ALL_MODULES})
 foreach(module IN LISTS NAX_MODULES)

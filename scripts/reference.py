@@ -48,7 +48,7 @@ MODULES = [
     ("interpolate", "nax::interpolate", ["modules/interpolate"]),
     ("signal", "nax::signal", ["modules/signal"]),
     ("io", "nax::io", ["io", "modules/exporting"]),
-    ("data", "nax::data, nax::storage, nax::image", ["modules/data", "modules/storage/storage.hpp", "modules/image"]),
+    ("data", "nax::data, nax::storage, nax::image", ["modules/data", "modules/arrow", "modules/storage/storage.hpp", "modules/image"]),
     ("neighbours", "nax::neighbours", ["modules/neighbours"]),
     ("devices", "Devices, processes, profiler", ["core/devices.hpp", "core/device.hpp", "core/transfer.hpp", "core/matmul_precision.hpp",
                                                   "core/print_options.hpp", "core/allocator.hpp", "parallel/distributed.hpp", "modules/profiler"]),

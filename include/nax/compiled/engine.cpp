@@ -12,6 +12,9 @@
 #include "nax/nn.hpp"
 #include "nax/optim.hpp"
 
+#ifndef NAX_WITHOUT_ARROW
+#include "nax/modules/arrow/engine.hpp"
+#endif
 #ifndef NAX_WITHOUT_DATA
 #include "nax/modules/data/engine.hpp"
 #endif
