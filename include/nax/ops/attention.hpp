@@ -11,7 +11,7 @@
 NAX_BEGIN
 namespace ops {
 
-// What both describe: the operands that are read. Strides are the form's, addresses the call's.
+// Describes the operands that both read. Strides are in the form, addresses in the call.
 struct AttentionForm {
   loops::Attention what;
   DType dtype;

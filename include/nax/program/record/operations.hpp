@@ -42,7 +42,7 @@ class ProgramOperations final : public backend::AcceleratorOperations {
     }
     return std::nullopt;
   }
-  // What the host has; but recordings for texts of other systems are of operations that these have, too.
+  // As the host, but recordings for texts of other systems are of operations that these have, too.
   bool has(const ops::Call& call) const override {
     if (Recorder::current().composes &&
         (call.op == ops::Op::correlate || call.op == ops::Op::attend || call.op == ops::Op::attend_gradient))
