@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <nax/arrow.hpp>
 #include <nax/interpolate.hpp>
 #include <nax/io/json.hpp>
 #include <nax/mcmc.hpp>
