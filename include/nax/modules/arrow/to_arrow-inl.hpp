@@ -122,7 +122,7 @@ NAX_ENGINE ArrowOut arrow_table(std::vector<ArrowOut> columns) {
   return table;
 }
 
-// Holds the insides of a struct that was handed out. Children may be moved out of it before it is released.
+// Owns the memory behind a struct that was handed out. Children may be moved out of it before it is released.
 template <class C>
 struct ArrowHeld {
   ArrowOut out;
