@@ -21,7 +21,7 @@ write_basic_package_version_file(nax-config-version.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nax-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/nax-config-version.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindCUDNN.cmake ${PROJECT_SOURCE_DIR}/cmake/FindNCCL.cmake ${PROJECT_SOURCE_DIR}/cmake/webp.cmake
               ${PROJECT_SOURCE_DIR}/cmake/hnswlib.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/cuda_object.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/cuda_object.cmake ${PROJECT_SOURCE_DIR}/cmake/choose_engine.cmake
         DESTINATION ${NAX_PACKAGE_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
