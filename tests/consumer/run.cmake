@@ -1,5 +1,5 @@
 # Installs nax into a fresh prefix and builds a project outside the tree against it, then, where NAX_SOURCE_DIR is given, the
-# same project with FetchContent from the source folder; runs the programs. With CUDA_COMPILER the project is one for GPUs. A consumer's
+# project in README by its sources; runs the programs. With CUDA_COMPILER the project is one for GPUs. A consumer's
 # build must not need what only nax's own tests need.
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE result)
@@ -35,10 +35,54 @@ if(COMPILED)
   run(${scratch}/found/compiled_consumer)
 endif()
 
+# README's block and its first program, as they stand there; an engine at -O0 without further kernels, which is soon compiled.
 if(NAX_SOURCE_DIR)
-  run(${configure} -B ${scratch}/fetched -DNAX_FOLDER=${NAX_SOURCE_DIR})
-  run(${CMAKE_COMMAND} --build ${scratch}/fetched)
-  run(${scratch}/fetched/consumer)
+  file(READ ${NAX_SOURCE_DIR}/README.md readme)
+  foreach(part cmake:CMakeLists.txt cpp:program.cpp)
+    string(REGEX MATCH "^(.+):(.+)$" part ${part})
+    set(name ${CMAKE_MATCH_2})
+    string(FIND "${readme}" "```${CMAKE_MATCH_1}\n" begin)
+    string(LENGTH "```${CMAKE_MATCH_1}\n" length)
+    math(EXPR begin "${begin} + ${length}")
+    string(SUBSTRING "${readme}" ${begin} -1 text)
+    string(FIND "${text}" "```" end)
+    string(SUBSTRING "${text}" 0 ${end} text)
+    file(WRITE ${scratch}/readme/${name} "${text}")
+  endforeach()
+  set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_BUILD_TYPE=Release
+      -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNAX_KERNELS_FOR=OFF)
+  run(${CMAKE_COMMAND} -S ${scratch}/readme -B ${scratch}/readme/build ${options} -DFETCHCONTENT_SOURCE_DIR_NAX=${NAX_SOURCE_DIR})
+  run(${CMAKE_COMMAND} --build ${scratch}/readme/build)
+  run(${scratch}/readme/build/your_program)
+  file(GLOB_RECURSE object ${scratch}/readme/build/*your_program.dir*program.cpp.o)
+  foreach(file ${object} ${scratch}/readme/build/your_program)
+    execute_process(COMMAND ${NM} ${file} OUTPUT_VARIABLE names)
+    set(kind T)
+    if(file MATCHES "[.]o$")
+      set(kind U)
+    endif()
+    if(NOT names MATCHES " ${kind} _ZN[KO]*3nax")
+      list(APPEND wrong "${file} has no ${kind} of nax: the engine was not linked")
+    endif()
+  endforeach()
+
+  # Targets of several flags: which engines they get is said when the project is configured.
+  foreach(case "plain:engines for [a-z0-9_]+\n" "old:is headers only: engines are there for .*NAX_ENGINE_FOR .x86-64-v2.")
+    string(REGEX MATCH "^([a-z]+):(.+)$" case "${case}")
+    set(expected "${CMAKE_MATCH_2}")
+    if(CMAKE_MATCH_1 STREQUAL "old" AND NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL "x86_64")
+      continue()
+    endif()
+    execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project_flags -B ${scratch}/${CMAKE_MATCH_1} -G ${GENERATOR}
+                            -DCMAKE_CXX_COMPILER=${COMPILER} -DNAX_FOLDER=${NAX_SOURCE_DIR} -DTARGETS=${CMAKE_MATCH_1}
+                    OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE result)
+    if(NOT result EQUAL 0 OR NOT said MATCHES "${expected}" OR NOT said MATCHES "-DCMAKE_BUILD_TYPE=Release")
+      list(APPEND wrong "${expected}: ${said}")
+    endif()
+  endforeach()
 endif()
 
 file(REMOVE_RECURSE ${scratch})
+if(wrong)
+  message(FATAL_ERROR "${wrong}")
+endif()

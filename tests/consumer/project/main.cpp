@@ -1,9 +1,5 @@
 #include <nax/nax.hpp>
 
-#if defined(EXPECTS_ENGINE) && !defined(NAX_CALLS_LIBRARY)
-#error "nax::nax has brought no engine for this file"
-#endif
-
 float slope(float at);
 
 int main() {
