@@ -120,6 +120,8 @@ function(nax_choose_engines include)
           set(march "a value of -march")
           if("${flags} ${way}" MATCHES "-march=([A-Za-z0-9_.+-]+)")
             set(march ${CMAKE_MATCH_1})
+          elseif(name STREQUAL "x86_v1")
+            set(march x86-64)
           endif()
           message(STATUS "nax: ${target}, compiled for ${name}, is headers only: engines are there for ${those}; "
                          "NAX_ENGINE_FOR (${march}), an option of nax's build, brings another")
