@@ -48,6 +48,7 @@ class PlacedAttention {
   Device device;
   Frame examples;  // hidden axes and B
   loops::Attention f;
+  bool is_empty = false;  // is there nothing to compute?
 
   // `others`: arrays (B, rows, heads, width) over whose examples the call goes, too.
   PlacedAttention(const AttentionOperands& of, std::initializer_list<const ArrayBase*> others) {
@@ -81,7 +82,6 @@ class PlacedAttention {
     if (placed_[5]) f.query_lengths = placed_[5]->lengths();
     if (placed_[6]) f.key_lengths = placed_[6]->lengths();
   }
-  bool is_empty = false;
 
   // Operand i of the call.
   const void* data(int i) const { return placed_[i] ? placed_[i]->data() : nullptr; }
