@@ -65,7 +65,7 @@ mark_as_advanced(NAX_GNU_LD)
 set(NAX_FURTHER_KERNELS "")  # the objects
 set(NAX_FURTHER_LEVELS "")   # V3, V4
 set(levels ${NAX_KERNELS_FOR})
-# What a project that adds nax gets unasked: x86-64-v3's, without the factorisations', which take three quarters of the time.
+# Kernels that a project which adds nax gets unasked: x86-64-v3's, without the factorisations', which take three quarters of the time.
 set(NAX_FEW_KERNELS OFF)
 get_property(is_multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
 nax_find_instructions(NAX_INSTRUCTIONS)
