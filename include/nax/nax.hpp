@@ -3,6 +3,11 @@
 // Everything that a program of nax needs. (io/gzip.hpp and what reads gzip files are apart: they need zlib;
 // signal.hpp is, since `signal` is a function of C's.)
 
+// clang-format off
+// First, since it refuses flags and targets in the first lines of what a compiler says.
+#include "nax/core/abi.hpp"
+// clang-format on
+
 #include "nax/core.hpp"
 #include "nax/data.hpp"
 #include "nax/distributed.hpp"

@@ -64,6 +64,7 @@ class StepWriter {
   void write(const ops::TopK&);
   void write(const ops::WrapIndices&);
   void write(const ops::JoinIndices&);
+  void write(const ops::IndexOffsets&);
   void write(const ops::BestInWindows&);
   void write(const ops::Gather&);
   void write(const ops::Scatter&);

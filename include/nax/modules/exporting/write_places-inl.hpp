@@ -88,6 +88,19 @@ inline void StepWriter::write(const ops::JoinIndices& f) {
   put(2, make(NodeKind::select, {dropped, number(-1, a), joined}));
 }
 
+// By a table of all positions.
+inline void StepWriter::write(const ops::IndexOffsets& f) {
+  std::vector<std::int64_t> table(static_cast<std::size_t>(elements_of(f.extents)));
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = nax::detail::offset_at(static_cast<std::int64_t>(i), f.extents, f.strides);
+  const int x = read_as(0, Dims(1, f.n)), zero = number(0, x);
+  const int offsets =
+      graph_.own_constant(table.data(), DType::int64, Dims(1, static_cast<std::int64_t>(table.size())));
+  const int y = graph_.add(
+      {NodeKind::take, {offsets, make(NodeKind::maximum, {x, zero})}, DType::int64, graph_[x].shape});
+  put(1, graph_.reshape(make(NodeKind::select, {is_dropped(x), x, y}), operand(1)->shape));
+}
+
 inline int StepWriter::places(const Dims& shape, const Dims& strides) {
   int sum = graph_.number(0, DType::int64);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
