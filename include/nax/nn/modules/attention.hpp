@@ -30,7 +30,7 @@ struct CachedAttentionOptions {
 namespace detail {
 
 // Attention of the `count` queries after the first `cache.length` elements to all slots up to their own.
-// Where the length differs from example to example, or is recorded, all slots are read and masked.
+// Where the length differs from example to example, or is recorded, all slots are masked.
 template <class T>
 Array<T> attend_slots(const Array<T>& query, const nn::KeyValueCache<T>& cache,
                       const nn::CachedAttentionOptions& options) {
@@ -58,6 +58,10 @@ Array<T> attend_slots(const Array<T>& query, const nn::KeyValueCache<T>& cache,
         arange<int>(static_cast<int>(first), static_cast<int>(seen)).reshape({1, 1, 1, seen - first});
     const Array<bool> nearby = logical_and(columns <= rows, columns >= rows - static_cast<int>(window));
     rest.mask = rest.mask ? Array<bool>(logical_and(*rest.mask, nearby)) : nearby;
+  }
+  if (differs) {  // kernels read no slot behind the last that is filled
+    const Array<int> filled_slots = cache.length + static_cast<int>(count);
+    rest.key_value_seq_lengths = broadcast_to(filled_slots, {query.ndim() == 4 ? query.shape(0) : 1});
   }
   const auto filled = [&](const Array<T>& x) {
     return lax::dynamic_slice_in_dim(x, first, seen - first, axis);
