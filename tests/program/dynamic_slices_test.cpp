@@ -156,4 +156,28 @@ TEST(DynamicSlices, AttentionWithItsCacheIsRecorded) {
   EXPECT_TRUE(allclose(jit(each, {.required = true})(own, rows), each(own, rows), {.atol = 2e-6}).item());
 }
 
+TEST(DynamicSlices, WriteIntoDonatedMemory) {
+  const auto f = [](const D& x, const D& row, const Array<int>& at) {
+    return D(lax::dynamic_update_slice_in_dim(x, row, at, 0));
+  };
+  const auto fast = jit(f, {.donate_argnums = {0}, .required = true});
+  const D first = random::normal<double>(random::key(0), {8, 3}),
+          row = random::normal<double>(random::key(1), {1, 3});
+  D x = copy(first), want = copy(first);
+  x = fast(std::move(x), row, Array<int>(0));
+  want = f(want, row, Array<int>(0));
+  const double* const place = x.data();
+  for (int at = 1; at < 8; ++at) {
+    x = fast(std::move(x), row, Array<int>(at));
+    want = f(want, row, Array<int>(at));
+    EXPECT_EQ(x.data(), place);
+    EXPECT_TRUE(array_equal(x, want).item()) << at;
+  }
+  // An array that others hold is not written.
+  const D kept = x;
+  const D next = fast(D(x), D(row * 2.), Array<int>(0));
+  EXPECT_TRUE(array_equal(kept, want).item());
+  EXPECT_FALSE(array_equal(next, want).item());
+}
+
 }  // namespace dynamic_slices_test

@@ -94,6 +94,7 @@ class HostOperations final : public backend::Operations {
   }
 
   void run(const ops::Copy& f, const ops::Call& c) const {
+    if (c.in(0) == c.in(1) && f.from.stored == f.to.stored && f.from.strides == f.to.strides) return;
     if (f.from.stored == f.to.stored)
       return strided_copy(dtype_size(f.to.stored), static_cast<int>(f.shape.size()), f.shape.data(), c.out(1),
                           f.to.strides.data(), c.in(0), f.from.strides.data());

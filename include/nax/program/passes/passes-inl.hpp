@@ -6,6 +6,7 @@
 
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
+#include "nax/program/record/call_work.hpp"
 
 NAX_BEGIN
 namespace program::detail {
@@ -266,6 +267,12 @@ class Room {
   std::int64_t end_ = 0;
 };
 
+NAX_ENGINE bool is_copy_of_layout(const Step& step, const Operand& x, const Operand& y) {
+  const auto* const call = dynamic_cast<const CallWork*>(step.work.get());
+  return call && call->form<ops::Copy>() && !x.written && y.written && x.dtype == y.dtype &&
+         x.shape == y.shape && x.strides == y.strides && x.place.offset == y.place.offset;
+}
+
 NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const std::vector<Step>& steps,
                                            const std::vector<Argument>& arguments,
                                            const std::vector<int>& results, std::size_t result_count) {
@@ -299,7 +306,8 @@ NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const
           if (x.place.slot != arguments[a].slot) continue;
           bool overlaid = false;
           for (const Operand& y : step.operands)
-            overlaid = overlaid || (y.place.slot == static_cast<int>(to) && overlays(step, x, y));
+            overlaid = overlaid || (y.place.slot == static_cast<int>(to) &&
+                                    (overlays(step, x, y) || is_copy_of_layout(step, x, y)));
           fits = fits && overlaid;
         }
       }

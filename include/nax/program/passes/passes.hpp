@@ -35,6 +35,8 @@ inline bool overlays(const Step& step, const Operand& from, const Operand& to) {
   return step.in_place && !from.across && !from.written && to.written && from.dtype == to.dtype &&
          from.place.offset == 0 && to.place.offset == 0 && from.strides == to.strides;
 }
+// Is it a copy of x to a y of the same layout? In one place it does nothing.
+NAX_ENGINE bool is_copy_of_layout(const Step& step, const Operand& x, const Operand& y);
 // For each result, the argument in whose memory it may be written, or -1. A step that may throw Unforeseen
 // comes before the first write, since the function is called with the arguments then.
 NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const std::vector<Step>& steps,
