@@ -180,4 +180,73 @@ TEST(DynamicSlices, WriteIntoDonatedMemory) {
   EXPECT_FALSE(array_equal(next, want).item());
 }
 
+// Layers one after the other, each with a cache that its step gives back.
+struct Layers {
+  using Cache = nn::KeyValueCache<float>;
+  std::vector<nn::MultiHeadAttention<float>> heads;
+
+  explicit Layers(int count) {
+    for (int i = 0; i < count; ++i)
+      heads.push_back(nn::MultiHeadAttention<float>::make(random::key(i), {.features = 8, .heads = 2}));
+  }
+  std::vector<Cache> caches(int slots) const {
+    std::vector<Cache> made;
+    for (const auto& layer : heads) made.push_back(layer.cache(slots));
+    return made;
+  }
+  std::pair<std::vector<Cache>, Array<float>> operator()(std::vector<Cache> caches, Array<float> x) const {
+    for (std::size_t i = 0; i < heads.size(); ++i)
+      std::tie(caches[i], x) = heads[i].add_to(x, std::move(caches[i]), x);
+    return {std::move(caches), x};
+  }
+};
+
+TEST(DynamicSlices, LayersWriteIntoDonatedCaches) {
+  using F = Array<float>;
+  const Layers layers(3);
+  const auto fast =
+      jit([&](std::vector<Layers::Cache> caches, const F& x) { return layers(std::move(caches), x); },
+          {.donate_argnums = {0}, .required = true});
+  const F x = random::normal(random::key(9), {6, 1, 8});
+  std::vector<Layers::Cache> caches = layers.caches(32), same = layers.caches(32);
+  F y, want;
+  std::vector<const float*> places;
+  for (int i = 0; i < 5; ++i) {
+    std::tie(caches, y) = fast(std::move(caches), F(x(i)));
+    std::tie(same, want) = layers(std::move(same), F(x(i)));
+    EXPECT_TRUE(allclose(y, want, {.atol = 2e-6}).item()) << i;
+    for (std::size_t l = 0; l < caches.size(); ++l) {
+      EXPECT_TRUE(allclose(caches[l].key, same[l].key, {.atol = 2e-6}).item()) << i << ' ' << l;
+      if (i == 0) places.push_back(caches[l].key.data()), places.push_back(caches[l].value.data());
+      EXPECT_EQ(caches[l].key.data(), places[2 * l]) << i << ' ' << l;
+      EXPECT_EQ(caches[l].value.data(), places[2 * l + 1]) << i << ' ' << l;
+    }
+  }
+}
+
+TEST(DynamicSlices, AFullCacheLeavesTheOthersAsTheyWere) {
+  using F = Array<float>;
+  const Layers layers(3);
+  const F x = random::normal(random::key(9), {1, 8});
+  std::vector<Layers::Cache> caches = layers.caches(32);
+  F y;
+  std::tie(caches, y) = layers(std::move(caches), x);
+  std::vector<F> was;
+  for (const Layers::Cache& cache : caches) was.push_back(copy(cache.key));
+  const auto fast = jit(
+      [&](std::vector<Layers::Cache> given, const F& x) {
+        if (!detail::is_yet_unknown(given[0].length)) {  // called as it is: all caches are as they were given
+          for (std::size_t l = 0; l < given.size(); ++l)
+            EXPECT_TRUE(array_equal(given[l].key, was[l]).item()) << l;
+        }
+        return layers(std::move(given), x);
+      },
+      {.donate_argnums = {0}, .required = true});
+  std::vector<Layers::Cache> other = layers.caches(32);
+  std::tie(other, y) = fast(std::move(other), x);
+  caches[2].length = Array<int>(32);
+  EXPECT_EQ(refusal<ValueError>([&] { fast(std::move(caches), x); }),
+            "MultiHeadAttention: the cache has no room for 1 more elements: 32 slots");
+}
+
 }  // namespace dynamic_slices_test

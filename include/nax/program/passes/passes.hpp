@@ -37,6 +37,9 @@ inline bool overlays(const Step& step, const Operand& from, const Operand& to) {
 }
 // Is it a copy of x to a y of the same layout? In one place it does nothing.
 NAX_ENGINE bool is_copy_of_layout(const Step& step, const Operand& x, const Operand& y);
+// Moves steps that may throw Unforeseen before all others where they need but small arrays. So the first
+// layer of a decoder may write over its cache: the checks of the later ones have come before.
+NAX_ENGINE void move_checks_first(const std::vector<Slot>& slots, std::vector<Step>& steps);
 // For each result, the argument in whose memory it may be written, or -1. A step that may throw Unforeseen
 // comes before the first write, since the function is called with the arguments then.
 NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const std::vector<Step>& steps,
@@ -132,6 +135,7 @@ NAX_END
 #include "nax/program/passes/accumulate_products-inl.hpp"
 #include "nax/program/passes/forward_copies-inl.hpp"
 #include "nax/program/passes/join_pieces-inl.hpp"
+#include "nax/program/passes/move_checks-inl.hpp"
 #include "nax/program/passes/passes-inl.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/program/passes/pad_pieces-inl.hpp"

@@ -78,6 +78,10 @@ NAX_ENGINE std::vector<int> Program::simplify() {
     result_bytes_.push_back(s.bytes);
     first_outputs_.push_back(static_cast<std::size_t>(&slot - results.data()));
   }
+  if (std::any_of(arguments_.begin(), arguments_.end(), [](const Argument& a) { return a.donated; })) {
+    detail::move_checks_first(slots_, steps_);
+    verify_after("move_checks_first");
+  }
   donations_ = detail::find_donations(slots_, steps_, arguments_, results, result_bytes_.size());
   // Recorded arrays are gone; what is left are the host's that steps read.
   std::erase_if(kept_, [](const nax::detail::BufferRef& b) { return nax::detail::on_program(b->device); });
