@@ -77,6 +77,29 @@ TEST(DataFiles, NpzByTree) {
   EXPECT_EQ(i, 3);
 }
 
+// A table with a column of text.
+struct Table {
+  Pair pair;
+  Array<float> z;
+  tree::Static<std::string> text = std::string("day");
+};
+
+TEST(DataFiles, NpzPassesOverOtherColumns) {
+  io::save(file("table.npz"), Table{{ones<float>({3, 2}), arange<int>(3)}, ones<float>({4})});
+  struct Part {
+    Pair pair;
+  };
+  EXPECT_EQ(data::from_npz<Part>(file("table.npz"), {.skip = {"text", "z"}}).size(), 3);
+  EXPECT_EQ(data::from_npz<Part>(file("table.npz"), {.columns = {"pair.x", "pair.y"}}).size(), 3);
+  const auto refused = [](const data::FromNpzOptions& options) {
+    return refusal<IoError>([&] { data::from_npz<Part>(file("table.npz"), options); });
+  };
+  const std::string name = "load: '" + file("table.npz") + "' ";
+  EXPECT_EQ(refused({.skip = {"text"}}), name + "has z, which the tree has not");
+  EXPECT_EQ(refused({.skip = {"day"}}), name + "has no array named day");
+  EXPECT_EQ(refused({.columns = {"pair.x"}}), name + "has no array named pair.y");
+}
+
 TEST(DataFiles, Idx) {
   write(file("images"), std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03", 12) + "abcdef");
   write(file("labels"), std::string("\0\0\x08\x01\0\0\0\x02", 8) + "xy");

@@ -134,8 +134,16 @@ struct Loader {
   }
 };
 
+// Arrays of a file that a tree does not take: those that `skip` names, and with `columns` all that it does
+// not.
+struct PassedOver {
+  std::vector<std::string> skip, columns;
+
+  NAX_ENGINE void drop(const Source& source, ZipReader& zip) const;
+};
+
 template <class T>
-void load_from(const Source& source, bool one_array, T& tree) {
+void load_from(const Source& source, bool one_array, T& tree, const PassedOver& passed = {}) {
   if (one_array) {
     if constexpr (nax::tree::detail::kind_of<T> == nax::tree::NodeKind::leaf) {
       tree = loaded(Member(source, "the array"), tree);
@@ -145,6 +153,7 @@ void load_from(const Source& source, bool one_array, T& tree) {
     }
   }
   ZipReader zip(source);
+  passed.drop(source, zip);
   T result = tree;
   Loader loader{source, zip};
   nax::tree::detail::walk(nax::tree::detail::Path{.name = "load"}, loader, result);
@@ -213,6 +222,18 @@ NAX_ENGINE void check_text(Member&& member, const std::string& text) {
   if (there == padded(text)) return;
   there.resize(std::min<std::size_t>(there.find_last_not_of('\0') + 1, 256));
   member.fail("is '" + there + "', the tree has '" + text + "'");
+}
+
+NAX_ENGINE void PassedOver::drop(const Source& source, ZipReader& zip) const {
+  const auto check = [&](const std::string& name) {
+    if (!zip.entries().contains(name)) source.fail("has no array named " + name);
+  };
+  for (const std::string& name : columns) check(name);
+  for (const std::string& name : skip) check(name), zip.entries().erase(name);
+  if (columns.empty()) return;
+  std::erase_if(zip.entries(), [&](const auto& entry) {
+    return std::find(columns.begin(), columns.end(), entry.first) == columns.end();
+  });
 }
 
 }  // namespace io::detail

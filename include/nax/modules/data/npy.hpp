@@ -84,12 +84,20 @@ Dataset<Array<T>> from_npy(const std::string& path) {
   return io::detail::within_memory(
       "from_npy", path, [&] { return Dataset<Array<T>>(std::make_shared<detail::NpySource<T>>(path)); });
 }
+struct FromNpzOptions {
+  std::vector<std::string> skip = {};     // arrays of the file that the tree has not, such as text and dates
+  std::vector<std::string> columns = {};  // if given, the arrays that are read: the tree's
+};
 // The rows of the arrays in an .npz file, which are read: a tree says which and of what types, as for
-// io::load: `from_npz<Example>("train.npz")`.
+// io::load: `from_npz<Example>("train.npz")`. Throws IoError where the file has other arrays, but for those
+// that the options name, or lacks one that they name.
 template <class Tree>
-Dataset<Tree> from_npz(const std::string& path) {
+Dataset<Tree> from_npz(const std::string& path, const FromNpzOptions& options = {}) {
   Tree tree{};
-  io::load(path, tree);
+  io::detail::within_memory("load", path, [&] {
+    io::detail::load_from(io::detail::Source("load", path), io::detail::is_npy(path), tree,
+                          {options.skip, options.columns});
+  });
   return from_arrays(tree);
 }
 
