@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 
 #include "nax/core/from_chars.hpp"
 #include "nax/io/file.hpp"
@@ -79,6 +80,9 @@ class JsonReader {
                                                         begin + std::min<std::size_t>(text_.size() - at_, 64);
       const auto found = nax::detail::number_from_chars(begin, end, made.number);
       if (found.ec != std::errc{}) fail("has no value");
+      std::int64_t integer = 0;
+      const auto whole = std::from_chars(begin, found.ptr, integer);
+      if (whole.ec == std::errc{} && whole.ptr == found.ptr) made.integer = integer;
       at_ += static_cast<std::size_t>(found.ptr - begin);
     }
     return made;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,8 @@ namespace io {
 struct Json {
   enum class Kind : unsigned char { null, boolean, number, string, list, object };
   Kind kind = Kind::null;
-  double number = 0;  // of a truth 0 or 1
+  double number = 0;                         // of a truth 0 or 1
+  std::optional<std::int64_t> integer = {};  // of a number without a fraction and an exponent: all its digits
   std::string text;
   std::vector<std::string> keys;  // of an object's items
   std::vector<Json> items;
