@@ -167,6 +167,9 @@ far = [1e-300, 1e300, 1e-200, 1.0, 1.0, 3e-308, 2.0, 1e-310]
 beside = [1e300, 1e-300, 1e200, 1 + 1e-10, 1 - 1e-7, 1e308, 1.0, 5.0]
 put("rel_entr.large", lambda x, y: x * mp.log(x / y), far, beside)
 put("kl_div.large", lambda x, y: x * mp.log(x / y) - x + y, far[:3] + far[5:], beside[:3] + beside[5:])
+below = [0, 0.5, 0.999, 0.25, -1, -2, -4, -0.5, -3.5, -7.25, -1e-9, -20.3, -21, -2.001, -160.5, -170.75, 1.5, 2] + uniform(-30, 1, 12)
+put("riemann", mp.zeta, below)
+put("riemann_ds", lambda s: mp.zeta(s, derivative=1), below)
 z = np.array([-1 + 1e-9j, -1 + 1e-200j, -1.5 + 1e-3j, -0.999 + 1e-3j, -0.1 + 0.19**0.5 * 1j, -0.4 + 0.8j, -0.3 + 0.714142842854285j,
               1e-12 + 1e-9j, -2 + 1e-5j, 3.5 - 2j, 1e200 - 1j, -1e-10 - 1.4142e-5j])
 writer.case("log1p/c128", [z], np.array([complex(mp.log(1 + mp.mpc(v.real, v.imag))) for v in z]))

@@ -75,6 +75,9 @@ const std::map<std::string, Call> functions = {
      [](const Reals& x) {
        return slope([](const Reals& a) -> Real { return sp::gammainc(a[0], a[1]); }, x, 0);
      }},
+    {"riemann", [](const Reals& x) -> Real { return sp::zeta(x[0]); }},
+    {"riemann_ds",
+     [](const Reals& x) { return slope([](const Reals& a) -> Real { return sp::zeta(a[0]); }, x, 0); }},
     {"zeta_ds",
      [](const Reals& x) { return slope([](const Reals& a) -> Real { return sp::zeta(a[0], a[1]); }, x, 0); }},
 };

@@ -40,12 +40,13 @@ auto sici(const X& x_) {
                                 detail::evaluate(detail::make_expr<rules::cosine_integral>(x))};
 }
 
-// The sum of (q + k)^-x over k = 0, 1, ..., for x > 1 (infinite at 1, NaN below).
-// Differentiable in both, by x up to five times.
+// The sum of (q + k)^-x over k = 0, 1, ..., for x > 1 (infinite at 1, NaN below but for q = 1, where it is
+// Riemann's function). Differentiable in both, by x up to five times, below -1/2 once.
 template <class X, class Q>
 requires Function<X, Q>
 auto zeta(X&& x, Q&& q) { return detail::apply<rules::zeta>(0, std::forward<X>(x), std::forward<Q>(q)); }
-// Riemann's: the sum of k^-x over k = 1, 2, ...
+// Riemann's: the sum of k^-x over k = 1, 2, ... for x > 1, and its continuation below. Differentiable five
+// times, below -1/2 once.
 template <class X>
 requires Function<X>
 auto zeta(X&& x) { return detail::apply<rules::zeta>(0, std::forward<X>(x), 1); }
