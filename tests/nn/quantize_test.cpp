@@ -103,6 +103,7 @@ TEST(Quantize, BiasAndActivationFollow) {
   near(made(x), z);
   near(made(x, nn::Activation::relu), nn::relu(z));
   near(made(x, nn::Activation::gelu), nn::gelu(z));
+  near(made(x, nn::Activation::gelu_exact), nn::gelu(z, {.approximate = false}));
   const Layer bare = quantized({plain.w});
   near(bare(x, nn::Activation::relu), nn::relu(reference(x, plain.w)));
 }

@@ -381,10 +381,11 @@ void load_node(TorchLoader& from, const Path& at, T& node) {
 // Fills a tree of modules from a .safetensors file that PyTorch or transformers wrote, or from the files that
 // a `.safetensors.index.json` names, and says what matched. Leaves and modules are found by their paths in
 // the tree, `layers.0.attn`; parameters have torch's names behind these. `num_batches_tracked` is passed
-// over. Throws IoError that names the array where shapes do not fit, a square weight has two possible layouts
-// and none is stated, the file is damaged or, with .strict, names differ; without, where a module or another
-// struct of the tree has nothing in the file and leaves that are not among .without. The tree is then as it
-// was.
+// over. A file holds parameters alone: set what its model was made with, such as `nn::Activation::gelu_exact`
+// for PyTorch's "gelu" and epsilons. Throws IoError that names the array where shapes do not fit, a square
+// weight has two possible layouts and none is stated, the file is damaged or, with .strict, names differ;
+// without, where a module or another struct of the tree has nothing in the file and leaves that are not among
+// .without. The tree is then as it was.
 template <class T>
 LoadReport load_torch(const std::string& path, T& tree, const LoadTorchOptions& options = {}) {
   return detail::within_memory("load_torch", path, [&] {

@@ -21,9 +21,9 @@ struct BatchStats {
 };
 struct BatchNormOptions {
   bool use_running_average =
-      false;               // normalise by what was kept, as in use; else by the batch, as in training
-  double momentum = 0.99;  // weight of the running statistics
-  double epsilon = 1e-5;
+      false;                // normalise by what was kept, as in use; else by the batch, as in training
+  double momentum = 0.99;   // weight of the running statistics, Flax's; PyTorch's momentum 0.1 is 0.9 here
+  double epsilon = 1e-5;    // PyTorch's and Flax's
   AxisName axis_name = {};  // a mapped axis whose batches are normalised together
 };
 
@@ -66,7 +66,7 @@ std::pair<Array<T>, BatchStats<T>> batch_norm(const Array<T>& x, const Array<T>&
 
 struct GroupNormOptions {
   std::int64_t num_groups = 32;
-  double epsilon = 1e-6;
+  double epsilon = 1e-6;  // Flax's; PyTorch has 1e-5
 };
 // x (N, ..., C): each example's channels in groups, each of mean 0 and variance 1 over its channels and all
 // axes between; times scale, plus bias (C,). The result has the shape of x. Throws ValueError where the
@@ -91,7 +91,7 @@ Array<T> group_norm(const Array<T>& x, const Array<T>& scale, const Array<T>& bi
 }
 
 struct InstanceNormOptions {
-  double epsilon = 1e-5;
+  double epsilon = 1e-5;  // PyTorch's; Flax has 1e-6
 };
 // x (N, ..., C): each channel of each example with mean 0 and variance 1 over the axes between; times scale,
 // plus bias (C,). The result has the shape of x. Throws ShapeError for less than three axes.
@@ -112,7 +112,7 @@ Array<T> instance_norm(const Array<T>& x, const Array<T>& scale, const Array<T>&
 
 struct RmsNormOptions {
   Axis axis = -1;
-  double epsilon = 1e-6;
+  double epsilon = 1e-6;  // Flax's; PyTorch has the type's own, 1.19e-7 for float
 };
 // x / sqrt(mean(x^2) + epsilon) along `axis`, times scale. The result has the shape of x. Throws IndexError
 // if an axis is out of bounds, and ValueError if one repeats.

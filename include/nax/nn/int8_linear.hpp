@@ -112,6 +112,9 @@ std::optional<Array<T>> int8_linear(const Int8Ref& packing, const Array<T>& x, c
         case loops::Activation::gelu:
           y = make_expr<rules::gelu_tanh>(y);
           break;
+        case loops::Activation::gelu_exact:
+          y = make_expr<rules::gelu>(y);
+          break;
       }
     }
     return as_type<T>(y);

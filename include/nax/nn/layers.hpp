@@ -46,6 +46,9 @@ Array<T> linear_in_one(const Array<T>& x, const Array<T>& w, const Array<T>& b, 
       case loops::Activation::gelu:
         record_activation<rules::gelu_tanh, T>(made.result, made.before);
         break;
+      case loops::Activation::gelu_exact:
+        record_activation<rules::gelu, T>(made.result, made.before);
+        break;
     }
   }
   return typed<T>(std::move(made.result));
@@ -60,7 +63,8 @@ auto linear(const X& x, const W& w, const B& b) {
   return matmul(x, w) + b;
 }
 
-// Applied by linear() to its result: nothing, relu(), or gelu().
+// Applied by linear() to its result: `identity`, `relu`, `gelu` (by tanh, as JAX's default; `gelu_tanh` is
+// the same value), or `gelu_exact` (by erf, as PyTorch's default).
 using Activation = loops::Activation;
 
 // The activation of x w + b, as an array: x of shape (..., n), w (n, m), b (m,); integers become floating.
@@ -88,6 +92,9 @@ auto linear(const X& x_, const W& w_, const B& b_, Activation activation) {
         return Array<T>(relu(z));
       case Activation::gelu:
         return Array<T>(gelu(z));
+      case Activation::gelu_exact:
+        if constexpr (!is_complex_v<T>) return gelu(z, {.approximate = false});
+        raise<TypeError>({"linear: gelu_exact is defined for real numbers"});
     }
     return Array<T>(z);
   }

@@ -29,7 +29,8 @@ NAX_ENGINE LinearProduct linear_product(const LinearParts& parts, loops::Activat
   const ContractionPlan plan = contraction_plan(lx, lw, target);
   if (!plan.batch.empty() || !is_dense(plan, target)) return {};
   LinearProduct made{allocate(x.dtype(), target, device), {}};
-  if (keeps && activation == loops::Activation::gelu) made.before = allocate(x.dtype(), target, device);
+  if (keeps && (activation == loops::Activation::gelu || activation == loops::Activation::gelu_exact))
+    made.before = allocate(x.dtype(), target, device);
   const bool stored = static_cast<bool>(ArrayAccess::buffer(made.before));
   if (!backend::accelerator_operations(device).linear(
           device, x.dtype(), plan.product,

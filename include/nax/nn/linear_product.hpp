@@ -8,8 +8,8 @@
 //
 // Two nodes are recorded: one from x, w, b and what is added to z = x w + b + added, which computes the
 // gradients of w and b in one launch, and one from z to the activation, that of the expression. The latter
-// reads z, which is stored for gelu alone: relu has one derivative at z and at relu(z), so its node takes the
-// result in the place of z.
+// reads z, which is stored for gelus alone: relu has one derivative at z and at relu(z), so its node takes
+// the result in the place of z.
 NAX_BEGIN
 namespace detail {
 

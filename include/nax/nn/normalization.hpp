@@ -6,7 +6,7 @@ NAX_BEGIN
 namespace nn {
 struct StandardizeOptions {
   Axis axis = -1;
-  double epsilon = 1e-5;
+  double epsilon = 1e-5;  // PyTorch's; Flax has 1e-6
 };
 
 // (x - mean) / sqrt(variance + epsilon) along the axes. The result has the shape of x. Throws IndexError if

@@ -12,9 +12,9 @@ namespace nn {
 
 struct TransformerOptions {
   std::int64_t features = 0, heads = 1;
-  std::int64_t key_value_heads = 0;  // as many as heads; else fewer, each serving several
-  std::int64_t hidden = 0;           // width of the feed-forward part, 4 features when not given
-  Activation activation = Activation::relu;
+  std::int64_t key_value_heads = 0;          // as many as heads; else fewer, each serving several
+  std::int64_t hidden = 0;                   // width of the feed-forward part, 4 features when not given
+  Activation activation = Activation::relu;  // gelu_exact is PyTorch's "gelu"
   bool pre_norm = false;  // a norm before each part, not after the sum of its result and its input
   double dropout = 0;     // rate, of each part's result and of the hidden features
   double epsilon = 1e-5;  // of the norms
@@ -77,7 +77,8 @@ namespace nn {
 
 // Self-attention and two linear layers, each with a residual and a layer norm: x (..., T, features) keeps its
 // shape. PyTorch's TransformerEncoderLayer, but for dropout of attention's weights, which there is none of.
-// With `.is_causal = true` among attention's options it is a layer of a GPT, with a cache it generates.
+// PyTorch's activation "gelu" is `Activation::gelu_exact` here. With `.is_causal = true` among attention's
+// options it is a layer of a GPT, with a cache it generates.
 template <class T = float>
 struct TransformerEncoderLayer {
   MultiHeadAttention<T> attention;
@@ -136,7 +137,9 @@ struct TransformerEncoderLayer {
 
 // Causal self-attention, attention to a memory, and two linear layers, each with a residual and a layer norm:
 // x (..., T, features) keeps its shape, the memory is (..., S, features). PyTorch's TransformerDecoderLayer,
-// but for dropout of attention's weights, which there is none of.
+// but for dropout of attention's weights, which there is none of; its "gelu" is `Activation::gelu_exact`. In
+// PyTorch the parts are called self_attn (`attention`), multihead_attn (`memory_attention`), norm1
+// (`attention_norm`), norm2 (`memory_norm`), norm3 (`hidden_norm`), linear1 (`wide`), linear2 (`narrow`).
 template <class T = float>
 struct TransformerDecoderLayer {
   MultiHeadAttention<T> attention, memory_attention;

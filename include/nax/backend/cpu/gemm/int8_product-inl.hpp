@@ -371,6 +371,8 @@ NAX_ENGINE void finish(loops::Activation activation, const float* sums, const fl
       return finish<rules::relu>(sums, scales, scale, bias, count, y);
     case loops::Activation::gelu:
       return finish<rules::gelu_tanh>(sums, scales, scale, bias, count, y);
+    case loops::Activation::gelu_exact:
+      return finish<rules::gelu>(sums, scales, scale, bias, count, y);
   }
 }
 

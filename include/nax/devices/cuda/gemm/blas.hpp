@@ -168,6 +168,8 @@ inline bool launch_linear(Device device, DType dtype, const loops::Product& p, c
       epilogue.kind = f.before ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
       if (f.before && p.n % 8 != 0) return false;
       break;
+    case loops::Activation::gelu_exact:  // which cuBLASLt has not
+      return false;
   }
   if (f.before && f.activation != loops::Activation::gelu) return false;
   std::optional<Scratch> aligned;

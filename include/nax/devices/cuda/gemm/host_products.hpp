@@ -80,6 +80,8 @@ struct LinearOnHost {
         return rules::relu::value(x);
       case loops::Activation::gelu:
         return rules::gelu_tanh::value(x);
+      case loops::Activation::gelu_exact:
+        return rules::gelu::value(x);
     }
     return x;
   }
