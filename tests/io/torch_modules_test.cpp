@@ -109,7 +109,10 @@ TEST(LoadTorchModules, RecurrentLayersBothWaysAndStacked) {
     gru["bias_ih_" + end] = draw(++seed, {6}), gru["bias_hh_" + end] = draw(++seed, {6});
   }
   load(gru, both);
-  expect_close(both.backward.cell.recurrent_bias, gru.at("bias_hh_l0_reverse"));
+  expect_close(*both.backward.cell.recurrent_bias, gru.at("bias_hh_l0_reverse"));
+  for (const std::string end : {"l0", "l0_reverse"}) gru.erase("bias_ih_" + end), gru.erase("bias_hh_" + end);
+  auto plain = nn::Bidirectional<nn::GRU<float>>::make(random::key(0), {.in = 3, .units = 2, .bias = false});
+  EXPECT_EQ(load(gru, plain).matched.size(), 4u);
 }
 
 }  // namespace torch_modules_test

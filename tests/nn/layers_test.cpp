@@ -62,13 +62,13 @@ TEST(Cells, FollowTheirFormulas) {
   const A x = draw(0, {2, 4}), h = draw(1, {2, 3}), c = draw(2, {2, 3});
   const nn::LSTMParams<double> p{draw(3, {4, 12}), draw(4, {3, 12}), draw(5, {12})};
   const auto [state, y] = nn::lstm_cell(p, {c, h}, x);
-  const A gates = matmul(x, p.input) + matmul(h, p.recurrent) + p.bias;
+  const A gates = matmul(x, p.input) + matmul(h, p.recurrent) + *p.bias;
   const A next = nn::sigmoid(part(gates, 1)) * c + nn::sigmoid(part(gates, 0)) * tanh(part(gates, 2));
   EXPECT_TRUE(near(state.c, next));
   EXPECT_TRUE(near(y, nn::sigmoid(part(gates, 3)) * tanh(next)));
 
   const nn::GRUParams<double> q{draw(3, {4, 9}), draw(4, {3, 9}), draw(5, {9}), draw(6, {9})};
-  const A from_x = matmul(x, q.input) + q.bias, from_h = matmul(h, q.recurrent) + q.recurrent_bias;
+  const A from_x = matmul(x, q.input) + *q.bias, from_h = matmul(h, q.recurrent) + *q.recurrent_bias;
   const A r = nn::sigmoid(part(from_x, 0) + part(from_h, 0)),
           z = nn::sigmoid(part(from_x, 1) + part(from_h, 1));
   EXPECT_TRUE(
@@ -90,7 +90,7 @@ TEST(Cells, RunInScans) {
   const auto plain = grad([&](const nn::LSTMParams<double>& p) { return run(p, false); })(params);
   const auto less = grad([&](const nn::LSTMParams<double>& p) { return run(p, true); })(params);
   EXPECT_TRUE(near(plain.input, less.input) && near(plain.recurrent, less.recurrent) &&
-              near(plain.bias, less.bias));
+              near(*plain.bias, *less.bias));
 }
 
 TEST(Linear, AddsAnArray) {

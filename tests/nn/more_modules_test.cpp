@@ -266,7 +266,7 @@ TEST(Recurrent, RunsBothWaysAndInLayers) {
   const auto rnn = nn::RNN<float>::make(key, {.in = 3, .units = 5});
   F h = rnn.state({2});
   for (int t = 0; t < 4; ++t)
-    h = tanh(matmul(F(x(t)), rnn.cell.input) + matmul(h, rnn.cell.recurrent) + rnn.cell.bias);
+    h = tanh(matmul(F(x(t)), rnn.cell.input) + matmul(h, rnn.cell.recurrent) + *rnn.cell.bias);
   expect_near(rnn(rnn.state({2}), x).first, h);
   expect_near(rnn(rnn.state({2}), F(x(slice(0, 1)))).first,
               nn::rnn_cell(nn::rnn_params(key, 3, 5), rnn.state({2}), F(x(0))).first);

@@ -260,10 +260,11 @@ void load_recurrent(TorchLoader& from, const Path& at, Layer& m, const std::stri
   from.fill(at, part("input").c_str(), cell.input, {named("weight_ih")}, 2, turned);
   from.fill(at, part("recurrent").c_str(), cell.recurrent, {named("weight_hh")}, 2, turned);
   if constexpr (requires { cell.recurrent_bias; }) {
-    from.fill(at, part("bias").c_str(), cell.bias, named("bias_ih"));
-    from.fill(at, part("recurrent_bias").c_str(), cell.recurrent_bias, named("bias_hh"));
-  } else {
-    from.fill(at, part("bias").c_str(), cell.bias, {named("bias_ih"), named("bias_hh")}, 1,
+    if (cell.bias) from.fill(at, part("bias").c_str(), *cell.bias, named("bias_ih"));
+    if (cell.recurrent_bias)
+      from.fill(at, part("recurrent_bias").c_str(), *cell.recurrent_bias, named("bias_hh"));
+  } else if (cell.bias) {
+    from.fill(at, part("bias").c_str(), *cell.bias, {named("bias_ih"), named("bias_hh")}, 1,
               [](const auto& tensors) { return A(tensors[0] + tensors[1]); });
   }
 }

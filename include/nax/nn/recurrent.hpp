@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "nax/nn/activations.hpp"
@@ -8,22 +9,23 @@
 #include "nax/numpy/indexing/indexing.hpp"
 #include "nax/numpy/products/matmul.hpp"
 
-// Recurrent cells: cell(params, carry, x) -> {carry, y}, what lax::scan takes.
+// Recurrent cells: cell(params, carry, x) -> {carry, y}, what lax::scan takes. Biases that are not given are
+// 0.
 NAX_BEGIN
 namespace nn {
 
 template <class T>
 struct RNNParams {
-  Array<T> input;      // (D, H)
-  Array<T> recurrent;  // (H, H)
-  Array<T> bias;       // (H,)
+  Array<T> input;                     // (D, H)
+  Array<T> recurrent;                 // (H, H)
+  std::optional<Array<T>> bias = {};  // (H,)
 };
 // Gates one after another: input, forget, cell, output.
 template <class T>
 struct LSTMParams {
-  Array<T> input;      // (D, 4 H)
-  Array<T> recurrent;  // (H, 4 H)
-  Array<T> bias;       // (4 H,)
+  Array<T> input;                     // (D, 4 H)
+  Array<T> recurrent;                 // (H, 4 H)
+  std::optional<Array<T>> bias = {};  // (4 H,)
 };
 template <class T>
 struct LSTMState {
@@ -32,10 +34,10 @@ struct LSTMState {
 // Gates one after another: reset, update, candidate. The candidate's recurrent part has a bias of its own.
 template <class T>
 struct GRUParams {
-  Array<T> input;           // (D, 3 H)
-  Array<T> recurrent;       // (H, 3 H)
-  Array<T> bias;            // (3 H,)
-  Array<T> recurrent_bias;  // (3 H,)
+  Array<T> input;                               // (D, 3 H)
+  Array<T> recurrent;                           // (H, 3 H)
+  std::optional<Array<T>> bias = {};            // (3 H,)
+  std::optional<Array<T>> recurrent_bias = {};  // (3 H,)
 };
 
 }  // namespace nn
@@ -45,6 +47,11 @@ namespace detail {
 template <class T>
 Array<T> gate(const Array<T>& all, std::int64_t i, std::int64_t width) {
   return all(ellipsis, slice(i * width, (i + 1) * width));
+}
+// x plus a bias, where one is given.
+template <class T, class X>
+Array<T> with_bias(const X& x, const std::optional<Array<T>>& bias) {
+  return bias ? Array<T>(x + *bias) : Array<T>(x);
 }
 inline void check_gates(const char* function, const ArrayBase& input, const ArrayBase& recurrent,
                         std::int64_t gates) {
@@ -63,7 +70,8 @@ namespace nn {
 template <class T>
 std::pair<Array<T>, Array<T>> rnn_cell(const RNNParams<T>& params, const Array<T>& h, const Array<T>& x) {
   detail::check_gates("rnn_cell", params.input, params.recurrent, 1);
-  const Array<T> next = tanh(matmul(x, params.input) + matmul(h, params.recurrent) + params.bias);
+  const Array<T> next =
+      tanh(detail::with_bias(matmul(x, params.input) + matmul(h, params.recurrent), params.bias));
   return {next, next};
 }
 // c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c'), with (i, f, g, o) = x input + h recurrent
@@ -73,7 +81,8 @@ std::pair<LSTMState<T>, Array<T>> lstm_cell(const LSTMParams<T>& params, const L
                                             const Array<T>& x) {
   detail::check_gates("lstm_cell", params.input, params.recurrent, 4);
   const std::int64_t n = params.recurrent.shape(0);
-  const Array<T> gates = matmul(x, params.input) + matmul(state.h, params.recurrent) + params.bias;
+  const Array<T> gates =
+      detail::with_bias(matmul(x, params.input) + matmul(state.h, params.recurrent), params.bias);
   const Array<T> c = sigmoid(detail::gate(gates, 1, n)) * state.c +
                      sigmoid(detail::gate(gates, 0, n)) * tanh(detail::gate(gates, 2, n));
   const Array<T> h = sigmoid(detail::gate(gates, 3, n)) * tanh(c);
@@ -86,8 +95,8 @@ template <class T>
 std::pair<Array<T>, Array<T>> gru_cell(const GRUParams<T>& params, const Array<T>& h, const Array<T>& x) {
   detail::check_gates("gru_cell", params.input, params.recurrent, 3);
   const std::int64_t n = params.recurrent.shape(0);
-  const Array<T> from_x = matmul(x, params.input) + params.bias,
-                 from_h = matmul(h, params.recurrent) + params.recurrent_bias;
+  const Array<T> from_x = detail::with_bias(matmul(x, params.input), params.bias),
+                 from_h = detail::with_bias(matmul(h, params.recurrent), params.recurrent_bias);
   const Array<T> r = sigmoid(detail::gate(from_x, 0, n) + detail::gate(from_h, 0, n)),
                  z = sigmoid(detail::gate(from_x, 1, n) + detail::gate(from_h, 1, n));
   const Array<T> candidate = tanh(detail::gate(from_x, 2, n) + r * detail::gate(from_h, 2, n));

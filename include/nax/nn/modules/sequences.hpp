@@ -12,10 +12,24 @@
 
 // Modules over sequences: recurrent layers.
 NAX_BEGIN
+namespace detail {
+
+// The parameters of a cell, without their biases unless `keeps`.
+template <class Params>
+Params with_biases(Params params, bool keeps) {
+  if (keeps) return params;
+  params.bias.reset();
+  if constexpr (requires { params.recurrent_bias; }) params.recurrent_bias.reset();
+  return params;
+}
+
+}  // namespace detail
+
 namespace nn {
 
 struct RecurrentOptions {
   std::int64_t in = 0, units = 0;
+  bool bias = true;
 };
 // rnn_cell over the first axis of x (L, ..., in). Returns the last state and all outputs (L, ..., units).
 template <class T = float>
@@ -23,7 +37,7 @@ struct RNN {
   RNNParams<T> cell;
 
   static RNN make(const random::Key& key, const RecurrentOptions& options) {
-    return {rnn_params<T>(key, options.in, options.units)};
+    return {nax::detail::with_biases(rnn_params<T>(key, options.in, options.units), options.bias)};
   }
   Array<T> state(Shape batch = {}) const {
     batch.push_back(cell.recurrent.shape(0));
@@ -40,7 +54,7 @@ struct LSTM {
   LSTMParams<T> cell;
 
   static LSTM make(const random::Key& key, const RecurrentOptions& options) {
-    return {lstm_params<T>(key, options.in, options.units)};
+    return {nax::detail::with_biases(lstm_params<T>(key, options.in, options.units), options.bias)};
   }
   // The state before the first step, for a batch of this shape.
   LSTMState<T> state(const Shape& batch = {}) const { return lstm_state<T>(cell.recurrent.shape(0), batch); }
@@ -55,7 +69,7 @@ struct GRU {
   GRUParams<T> cell;
 
   static GRU make(const random::Key& key, const RecurrentOptions& options) {
-    return {gru_params<T>(key, options.in, options.units)};
+    return {nax::detail::with_biases(gru_params<T>(key, options.in, options.units), options.bias)};
   }
   Array<T> state(Shape batch = {}) const {
     batch.push_back(cell.recurrent.shape(0));
@@ -104,6 +118,7 @@ namespace nn {
 struct StackedOptions {
   std::int64_t in = 0, units = 0;
   std::int64_t layers = 1;
+  bool bias = true;
 };
 // Recurrent layers, each of which reads the outputs of the one before: `Stacked<LSTM<float>>`,
 // `Stacked<Bidirectional<GRU<float>>>`. The state is a vector of theirs.
@@ -116,7 +131,7 @@ struct Stacked {
     Stacked made;
     for (std::int64_t i = 0; i < options.layers; ++i) {
       const std::int64_t in = i == 0 ? options.in : options.units * nax::detail::recurrent_outputs<Layer>;
-      made.layers.push_back(Layer::make(keys[static_cast<int>(i)], {in, options.units}));
+      made.layers.push_back(Layer::make(keys[static_cast<int>(i)], {in, options.units, options.bias}));
     }
     return made;
   }
