@@ -67,7 +67,9 @@ TEST_P(Int8Product, SumsAreExact) {
         }
     }
     std::vector<float> floats(w.size());
-    cpu::unpack_int8(packed.weights, floats.data());
+    for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t j = 0; j < n; ++j)
+        floats[static_cast<std::size_t>(l * n + j)] = packed.weights.value(l, j);
     EXPECT_EQ(floats, w);
   }
 }

@@ -26,6 +26,15 @@ void add_nets(Folder& folder) {
   const I ids = (arange<int>(14) * 7 % 50).reshape({2, 7});
   folder.add("encoder", nets::Encoder(), ids, Array<bool>((arange<int>(14) % 5 != 3).reshape({2, 7})));
   folder.add("lstm", nets::Lstm(), draw(4, {9, 2, 5}));
+  // By weights of 8-bit integers; a row of zeros.
+  nn::Linear<float> packed{draw(5, {20, 70}), draw(6, {70})};
+  nn::quantize(packed, {.keep_weights = false});
+  folder.add(
+      "int8_linear",
+      [packed](const A& x) {
+        return A(packed(x) * packed(x, nn::Activation::relu) + packed(x, nn::Activation::gelu));
+      },
+      A(draw(7, {3, 5, 20}).at(1, 2).set(0.f)));
 }
 // Of so many turns that they are recorded as loops.
 template <class Folder>

@@ -6,9 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nax/modules/exporting/onnx.hpp>
-#include <nax/modules/exporting/save_c.hpp>
-#include <nax/modules/exporting/stablehlo.hpp>
 
 #include "nax/nax.hpp"
 #include "support/refusal.hpp"
@@ -423,15 +420,5 @@ TEST(Quantize, LeavesTheModelAsItWasWhereItThrows) {
   EXPECT_NE(refusal([&] { nn::quantize(layers, {.keep_weights = false}); }).find("NaN or an infinity"),
             std::string::npos);
   expect_same(layers[0](x), want);
-}
-TEST(Quantize, ExportersRefuseByName) {
-  const Layer made = quantized(layer(12, 9));
-  const auto program = make_program([&](const F& x) { return made(x); });
-  const F x = draw(2, {4, 12});
-  const auto path = (std::filesystem::temp_directory_path() / "nax_quantize_test").string();
-  EXPECT_NE(refusal([&] { io::save_onnx(path + ".onnx", program(x)); }).find("int8_linear"),
-            std::string::npos);
-  EXPECT_NE(refusal([&] { program(x).stablehlo(); }).find("int8_linear"), std::string::npos);
-  EXPECT_NE(refusal([&] { io::save_c(path + ".c", program(x)); }).find("int8_linear"), std::string::npos);
 }
 }  // namespace quantize_test

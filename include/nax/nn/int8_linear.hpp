@@ -25,7 +25,7 @@ class Int8Packing {
   // Of floats (k, n); `source`: the module's array. Throws ValueError where an element is not finite.
   NAX_ENGINE static std::shared_ptr<const Int8Packing> make(const ArrayBase& floats, const ArrayBase& source,
                                                             bool released, bool turned);
-  cpu::Int8Weights weights() const {
+  loops::Int8Weights weights() const {
     const auto at = [](const ArrayBase& a) { return static_cast<const void*>(raw_data(a)); };
     return {k, n, static_cast<const std::int8_t*>(at(codes)), static_cast<const float*>(at(scales)),
             static_cast<const std::int32_t*>(at(offsets))};
@@ -76,9 +76,10 @@ class Int8Field {
 };
 
 // The activation of x w + bias for float32 x (..., k): not recorded. An array without a buffer where the
-// packing does not serve: w is another array, or w or the bias is differentiated or batched. Within jit it is
-// one step; where w is an argument of the function, each call compares its address, and is unforeseen for
-// another one. Throws ValueError where the packing does not serve and the floats were released.
+// packing does not serve: w is another array, or w or the bias is differentiated or batched, or an operand
+// lies on a device without this operation. Within jit it is one step; where w is an argument of the function,
+// each call compares its address, and is unforeseen for another one. Throws ValueError where the packing does
+// not serve and the floats were released.
 NAX_ENGINE ArrayBase int8_linear(const Int8Ref& packing, const ArrayBase& x, const ArrayBase& w,
                                  const ArrayBase* bias, loops::Activation activation);
 
@@ -93,6 +94,7 @@ std::optional<Array<T>> int8_linear(const Int8Ref& packing, const Array<T>& x, c
                                     const std::optional<Array<T>>& bias,
                                     loops::Activation activation = loops::Activation::identity) {
   if constexpr (is_int8_source<T>) {
+    cpu::provide<cpu::Int8ProductKernel, float>();
     const Array<float> rows = as_type<float>(x);
     std::optional<Array<float>> row;
     if (bias) row = as_type<float>(*bias);

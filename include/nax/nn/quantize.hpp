@@ -89,7 +89,7 @@ class Quantizer {
       for (int axis = 0; axis < std::max(inner, 1); ++axis) k *= w.shape(axis);
       if (k == 0 || w.size() == 0) return;
       if (inner == 0) k = w.shape(1);
-      if (k > cpu::most_int8_steps) return;
+      if (k > loops::most_int8_steps) return;
       if (!layout_of(w).is_contiguous()) w = copy(w);
       const Array<float> floats = as_type<float>(w);
       const Array<float> matrix =

@@ -53,6 +53,7 @@ namespace ops {
   X(fft, Fft)                       \
   X(convolve, Convolve)             \
   X(correlate, Correlate)           \
+  X(int8_matmul, Int8Matmul)        \
   X(best_in_windows, BestInWindows) \
   X(factorise, Factorise)           \
   X(order_of_swaps, OrderOfSwaps)   \

@@ -9,6 +9,7 @@
 #include "nax/backend/cpu/factor/factor_slots.hpp"
 #include "nax/backend/cpu/factor/system_slots.hpp"
 #include "nax/backend/cpu/fft/fft.hpp"
+#include "nax/backend/cpu/gemm/int8_product.hpp"
 #include "nax/backend/cpu/gemm/product_kernel.hpp"
 #include "nax/backend/cpu/lines/attention.hpp"
 #include "nax/backend/cpu/lines/line_kernels.hpp"
@@ -260,6 +261,14 @@ class HostOperations final : public backend::Operations {
   void run(const ops::Correlate& f, const ops::Call& c) const {
     kernel_for<CorrelateKernel>(f.dtype)(f.line, f.batches, f.x_strides, f.w_strides, c.in(0), c.in(1),
                                          c.out(2));
+  }
+  ops::Verdict run(const ops::Int8Matmul& f, const ops::Call& c) const {
+    if (c.in(5) && c.in<void>(5) != f.source) return true;
+    const loops::Int8Weights weights{f.weights.k, f.weights.n, c.in<std::int8_t>(1), c.in<float>(2),
+                                     c.in<std::int32_t>(3)};
+    kernel_for<Int8ProductKernel>(DType::float32)(f.m, c.in<float>(0), weights, c.in<float>(4), f.activation,
+                                                  c.out<float>(6));
+    return false;
   }
   void run(const ops::BestInWindows& f, const ops::Call& c) const {
     std::int64_t size = f.examples;

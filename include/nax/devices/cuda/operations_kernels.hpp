@@ -45,6 +45,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
     switch (call.op) {
       case ops::Op::shuffle:
       case ops::Op::correlate:
+      case ops::Op::int8_matmul:
         return false;
       case ops::Op::convolve: {
         const DType dtype = static_cast<const ops::Convolve*>(call.form)->dtype;
@@ -176,6 +177,7 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
   void run(const ops::Shuffle&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Correlate&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
+  void run(const ops::Int8Matmul&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Sample& f, const ops::Call& c) {
     const char* const parameters[] = {c.in(1), c.in(2)};
     launch_sample(c.device, f.kind, c.in<std::uint64_t>(0), f.rows, f.n, f.dtype, parameters, c.out(3));

@@ -70,6 +70,7 @@ class StepWriter {
   void write(const ops::Scatter&);
   void write(const ops::OneHot&);
   void write(const ops::Convolve&);
+  void write(const ops::Int8Matmul&);
   void write(const ops::Rows&);
   void write(const ops::Fft&);
   void write(const ops::Factorise&);

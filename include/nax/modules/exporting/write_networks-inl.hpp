@@ -30,6 +30,39 @@ inline void StepWriter::write(const ops::Convolve& f) {
                         operand(2)->shape));
 }
 
+// Rows are rounded as the kernel does; the weights are floats of the codes' values.
+inline void StepWriter::write(const ops::Int8Matmul& f) {
+  using enum NodeKind;
+  const auto both = [&](NodeKind kind, int a, int b) { return make(kind, {a, b}); };
+  loops::Int8Weights weights = f.weights;
+  const auto data = [&](std::size_t i) { return reinterpret_cast<const void*>(operand(i)->place.offset); };
+  for (std::size_t i = 1; i < 4; ++i)
+    if (operand(i)->place.slot != program::Place::constant) refuse();
+  weights.codes = static_cast<const std::int8_t*>(data(1));
+  weights.scales = static_cast<const float*>(data(2));
+  std::vector<float> floats;
+  for (std::int64_t l = 0; l < weights.k; ++l)
+    for (std::int64_t j = 0; j < weights.n; ++j) floats.push_back(weights.value(l, j));
+  Dims rows(1, f.m), matrix(1, weights.k), result(1, f.m);
+  rows.push_back(weights.k), matrix.push_back(weights.n), result.push_back(weights.n);
+  const int x = read_as(0, rows), most = graph_.reduce(max, make(absolute, {x}), {1}), zero = number(0, x);
+  const int codes = make(rint, {both(multiply, x, both(divide, number(127, x), most))});
+  const int rounded = both(multiply, codes, both(divide, most, number(127, x)));
+  const int known = make(select, {truth(equal, {most, zero}), zero, rounded});
+  int y = graph_.add(
+      {matmul, {known, graph_.own_constant(floats.data(), DType::float32, matrix)}, DType::float32, result});
+  if (operand(4)) y = both(add, y, read_as(4, Dims(1, weights.n)));
+  if (f.activation == loops::Activation::relu) {
+    y = both(maximum, y, zero);
+  } else if (f.activation == loops::Activation::gelu) {
+    const int cube = both(multiply, y, both(multiply, y, y));
+    const int inner = both(add, y, both(multiply, cube, number(0.044715, y)));
+    const int bent = make(tanh, {both(multiply, inner, number(0.7978845608028654, y))});
+    y = both(multiply, both(multiply, y, number(0.5, y)), both(add, bent, number(1, y)));
+  }
+  put(6, graph_.reshape(y, operand(6)->shape));
+}
+
 inline void StepWriter::write(const ops::Rows& f) {
   using enum loops::RowFunction;
   const loops::Rows& what = f.what;

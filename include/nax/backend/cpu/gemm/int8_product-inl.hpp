@@ -16,7 +16,7 @@ NAX_BEGIN
 namespace cpu::inline NAX_SIMD_ABI {
 namespace int8 {
 
-inline constexpr std::int64_t panel = 64;  // columns
+inline constexpr std::int64_t panel = Int8Weights::panel;
 inline constexpr std::int64_t block = 16;  // floats that become codes at once
 
 template <class T>
@@ -447,17 +447,6 @@ NAX_ENGINE bool pack_int8(std::int64_t k, std::int64_t n, const float* w, std::i
     }
   }
   return true;
-}
-
-NAX_ENGINE void unpack_int8(const Int8Weights& w, float* to) {
-  using int8::panel;
-  const std::int64_t steps = w.steps();
-  for (std::int64_t j = 0; j < w.n; ++j) {
-    const std::int64_t first = j / panel * panel, width = std::min(panel, w.columns() - first);
-    const std::int8_t* const from = w.codes + first * steps + 4 * (j - first);
-    for (std::int64_t l = 0; l < w.k; ++l)
-      to[l * w.n + j] = static_cast<float>(from[l / 4 * 4 * width + l % 4]) * w.scales[j];
-  }
 }
 
 NAX_ENGINE void int8_product(std::int64_t m, const float* x, const Int8Weights& w, const float* bias,

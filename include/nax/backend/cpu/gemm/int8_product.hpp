@@ -21,26 +21,13 @@
 NAX_BEGIN
 namespace cpu {
 
-// Weights (k, n) as the kernels read them: about scales[j] times the codes of column j.
-struct Int8Weights {
-  std::int64_t k = 0, n = 0;
-  const std::int8_t* codes = nullptr;     // columns() * steps()
-  const float* scales = nullptr;          // columns()
-  const std::int32_t* offsets = nullptr;  // columns(): -128 times the sum of a column
-  constexpr std::int64_t columns() const { return (n + 15) / 16 * 16; }
-  constexpr std::int64_t steps() const { return (k + 3) / 4 * 4; }
-};
-
-// The most products of codes that an integer of 32 bits adds up, those with 128 included.
-inline constexpr std::int64_t most_int8_steps = 0x7fff'ffff / (128 * 127);
+using loops::Int8Weights;
 
 inline namespace NAX_SIMD_ABI {
 
 // Writes codes, scales and offsets of float weights with these strides; false where one is not finite.
 NAX_ENGINE bool pack_int8(std::int64_t k, std::int64_t n, const float* w, std::int64_t row,
                           std::int64_t column, std::int8_t* codes, float* scales, std::int32_t* offsets);
-// The reverse, without the rounding: row-major floats.
-NAX_ENGINE void unpack_int8(const Int8Weights& w, float* to);
 
 // y = the activation of x w + bias: row-major x (m, k), y (m, n); bias (n,) or null. A row that holds a NaN
 // or an infinity gives NaN. Shares the work out over the pool's threads when there is enough of it.
@@ -59,10 +46,6 @@ struct Int8ProductKernel {
     int8_product(m, x, w, bias, activation, y);
   }
 };
-inline Int8ProductKernel::Function* int8_product_kernel() {
-  provide<Int8ProductKernel, float>();
-  return kernel_for<Int8ProductKernel>(DType::float32);
-}
 
 }  // namespace cpu
 NAX_END
