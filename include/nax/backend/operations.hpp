@@ -2,8 +2,6 @@
 
 #include <initializer_list>
 
-#include "nax/loops/leaf_steps.hpp"
-#include "nax/loops/linear.hpp"
 #include "nax/ops/call.hpp"
 
 // Who carries out operations. The host's are in backend/cpu/operations-inl.hpp. Those of a GPU are compiled
@@ -18,8 +16,8 @@ class Operations {
   // Operands are collapsed over shapes by the callee. Throws DeviceError where the device has no such
   // operation.
   virtual ops::Verdict run(const ops::Call& call) = 0;
-  // Whether the device has the operation for such a form. Where it has not, functions compute the same by
-  // others.
+  // Whether the device has the operation for such a form; with addresses, for operands that lie like these.
+  // Where it has not, functions compute the same by others.
   virtual bool has(const ops::Call& call) const = 0;
 
  protected:
@@ -43,6 +41,10 @@ ops::Verdict run(Device device, const Form& form, std::initializer_list<const vo
 template <class Form>
 bool has(Device device, const Form& form) {
   return operations(device).has({ops::OpOf<Form>::value, device, &form, nullptr});
+}
+template <class Form>
+bool has(Device device, const Form& form, std::initializer_list<const void*> data) {
+  return operations(device).has({ops::OpOf<Form>::value, device, &form, data.begin()});
 }
 // Of elements of this dtype, where that is all that a device asks.
 template <class Form>
@@ -72,32 +74,6 @@ requires requires(const Form& f) { f.loop; }
 ops::Verdict run(Device device, const Form& form) {
   const loops::Operand* const x = form.loop.operands;
   return run(device, form, {x[0].data, x[1].data, x[2].data});
-}
-
-// Operations of GPUs that the host has in other forms.
-class AcceleratorOperations : public Operations {
- public:
-  // A step of an optimiser for `count` leaves of a floating dtype, none of them empty.
-  virtual void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
-                           const loops::LeafStep* leaves, int count) = 0;
-  // See loops::Linear. Returns false, and does nothing, where no kernel does this.
-  virtual bool linear(Device /*device*/, DType /*dtype*/, const loops::Product& /*p*/,
-                      const loops::Linear& /*linear*/) {
-    return false;
-  }
-  // c = a b, and sums[j] = the sum of column j of b. Returns false, and does nothing, where no kernel does
-  // this.
-  virtual bool product_and_sums(Device /*device*/, DType /*dtype*/, const loops::Product& /*p*/,
-                                const char* /*a*/, const char* /*b*/, char* /*c*/, char* /*sums*/) {
-    return false;
-  }
-
- protected:
-  ~AcceleratorOperations() = default;
-};
-
-inline AcceleratorOperations& accelerator_operations(Device device) {
-  return static_cast<AcceleratorOperations&>(*provided_operations[static_cast<int>(device.platform)]);
 }
 
 }  // namespace backend

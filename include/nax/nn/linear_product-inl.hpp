@@ -15,7 +15,7 @@ inline bool lies_as(const ArrayBase& added, const ArrayBase& x, const Frame& tar
 NAX_ENGINE LinearProduct linear_product(const LinearParts& parts, loops::Activation activation, bool keeps) {
   const auto& [x, w, b, added] = parts;
   const Device device = x.device();
-  if (!on_accelerator(device) || on_program(device) || w.device() != device || b.device() != device)
+  if (!backend::has<ops::Linear>(device, x.dtype()) || w.device() != device || b.device() != device)
     return {};
   check_operand("matmul", x);
   check_operand("matmul", w);
@@ -32,16 +32,19 @@ NAX_ENGINE LinearProduct linear_product(const LinearParts& parts, loops::Activat
   if (keeps && (activation == loops::Activation::gelu || activation == loops::Activation::gelu_exact))
     made.before = allocate(x.dtype(), target, device);
   const bool stored = static_cast<bool>(ArrayAccess::buffer(made.before));
-  if (!backend::accelerator_operations(device).linear(
-          device, x.dtype(), plan.product,
-          {activation, device_data(x), device_data(w), device_data(b), added ? device_data(*added) : nullptr,
-           device_data(made.result), stored ? device_data(made.before) : nullptr}))
-    return {};
-  const double flops = 2. * static_cast<double>(target.size()) * static_cast<double>(lx.shape.back());
+  const ops::Linear form{x.dtype(), plan.product, activation};
+  const std::initializer_list<const void*> data = {device_data(x),
+                                                   device_data(w),
+                                                   device_data(made.result),
+                                                   device_data(b),
+                                                   added ? device_data(*added) : nullptr,
+                                                   stored ? device_data(made.before) : nullptr};
+  if (!backend::has(device, form, data)) return {};
+  backend::run(device, form, data);
   if (added)
-    check_result("linear", made.result, {&x, &w, &b, added}, flops);
+    check_result("linear", made.result, {&x, &w, &b, added}, form.flops());
   else
-    check_result("linear", made.result, {&x, &w, &b}, flops);
+    check_result("linear", made.result, {&x, &w, &b}, form.flops());
   if (!stored) made.before = made.result;
   return made;
 }
@@ -117,12 +120,12 @@ class LinearLayerNode final : public ResultNode {
     if (!plan.batch.empty() || !is_dense(plan, layout_of(w_))) return false;
     of_w = allocate(g.dtype(), layout_of(w_), device);
     of_b = allocate(g.dtype(), bias_, device);
-    if (!backend::accelerator_operations(device).product_and_sums(device, g.dtype(), plan.product,
-                                                                  device_data(x), device_data(g),
-                                                                  device_data(of_w), device_data(of_b)))
-      return false;
-    check_result("linear", of_w, {&x, &g},
-                 2. * static_cast<double>(target_.size()) * static_cast<double>(layout_of(w_).shape[0]));
+    const ops::ProductAndSums form{g.dtype(), plan.product};
+    const std::initializer_list<const void*> data = {device_data(x), device_data(g), device_data(of_w),
+                                                     device_data(of_b)};
+    if (!backend::has(device, form, data)) return false;
+    backend::run(device, form, data);
+    check_result("linear", of_w, {&x, &g}, form.flops());
     check_result("linear", of_b, {&g}, static_cast<double>(target_.size()));
     return true;
   }

@@ -9,7 +9,6 @@
 #include "nax/loops/factoring.hpp"
 #include "nax/loops/fft_lines.hpp"
 #include "nax/loops/lane.hpp"
-#include "nax/loops/linear.hpp"
 #include "nax/loops/linear_systems.hpp"
 #include "nax/loops/row_functions.hpp"
 #include "nax/loops/windows.hpp"
@@ -87,30 +86,6 @@ struct Correlate {
   const char* name() const { return "convolve"; }
   double flops() const {
     return 2. * count_of(batches) * static_cast<double>(line.length) * static_cast<double>(line.taps);
-  }
-};
-// y (m, n) = the activation of x w + bias, all of float32, by weights of 8-bit integers. Operands: x (m, k), the
-// packing's codes, scales and offsets, bias (n,) (optional), the floats that were packed (optional), y. Of the
-// floats the address alone counts: something is wrong with a call where it is not `source`.
-struct Int8Matmul {
-  std::int64_t m;
-  loops::Int8Weights weights;  // without addresses
-  loops::Activation activation;
-  DType source_dtype;
-  const void* source;
-
-  bool may_fail() const { return source != nullptr; }
-  void describe(Operands& o) const {
-    const loops::Int8Weights& w = weights;
-    o.reads(DType::float32, m * w.k), o.reads(DType::int8, w.columns() * w.steps());
-    o.reads(DType::float32, w.columns()), o.reads(DType::int32, w.columns());
-    o.may_read(DType::float32, w.n), o.may_read(source_dtype, 1);
-    o.writes(DType::float32, m * w.n);
-  }
-  auto fields() const { return std::tuple(weights.k, weights.n, activation, source); }
-  const char* name() const { return "int8_linear"; }
-  double flops() const {
-    return 2. * static_cast<double>(m) * static_cast<double>(weights.k) * static_cast<double>(weights.n);
   }
 };
 // to = the place (int64) of the first greatest (least) element of each window of row-major arrays, NaN before

@@ -89,9 +89,20 @@ class HostOperations final : public backend::Operations {
   // Half types are computed as floats by callers.
   bool has(const ops::Call& call) const override {
     const auto computes = [](DType dtype) { return dtype == DType::float32 || dtype == DType::float64; };
-    if (call.op == ops::Op::convolve) return computes(static_cast<const ops::Convolve*>(call.form)->dtype);
-    if (call.op == ops::Op::attend) return computes(static_cast<const ops::Attend*>(call.form)->dtype);
-    return true;
+    switch (call.op) {
+      case ops::Op::convolve:
+        return computes(static_cast<const ops::Convolve*>(call.form)->dtype);
+      case ops::Op::attend:
+        return computes(static_cast<const ops::Attend*>(call.form)->dtype);
+      case ops::Op::reduce:
+        return static_cast<const ops::Reduce*>(call.form)->divisor == 1;
+      case ops::Op::linear:
+      case ops::Op::product_and_sums:
+      case ops::Op::step_leaves:
+        return false;
+      default:
+        return true;
+    }
   }
 
   void run(const ops::Copy& f, const ops::Call& c) const {
@@ -262,6 +273,11 @@ class HostOperations final : public backend::Operations {
     kernel_for<CorrelateKernel>(f.dtype)(f.line, f.batches, f.x_strides, f.w_strides, c.in(0), c.in(1),
                                          c.out(2));
   }
+  void run(const ops::Linear&, const ops::Call& c) const { nax::detail::throw_no_device_form(c.device); }
+  void run(const ops::ProductAndSums&, const ops::Call& c) const {
+    nax::detail::throw_no_device_form(c.device);
+  }
+  void run(const ops::StepLeaves&, const ops::Call& c) const { nax::detail::throw_no_device_form(c.device); }
   ops::Verdict run(const ops::Int8Matmul& f, const ops::Call& c) const {
     if (c.in(5) && c.in<void>(5) != f.source) return true;
     const loops::Int8Weights weights{f.weights.k, f.weights.n, c.in<std::int8_t>(1), c.in<float>(2),

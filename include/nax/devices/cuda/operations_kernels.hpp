@@ -34,7 +34,7 @@ inline Dims dims_of(std::initializer_list<std::int64_t> extents) {
   return Dims(extents.begin(), extents.end());
 }
 
-class KernelOperations final : public backend::AcceleratorOperations {
+class KernelOperations final : public backend::Operations {
  public:
   ops::Verdict run(const ops::Call& call) override {
     const nax::detail::profile::Span span(nax::detail::profile::Kind::operation,
@@ -50,6 +50,21 @@ class KernelOperations final : public backend::AcceleratorOperations {
       case ops::Op::convolve: {
         const DType dtype = static_cast<const ops::Convolve*>(call.form)->dtype;
         return convolution_library || dtype == DType::float32 || dtype == DType::float64;
+      }
+      case ops::Op::reduce: {
+        const ops::Reduce& f = *static_cast<const ops::Reduce*>(call.form);
+        return f.divisor == 1 || dtype_kind(f.to.stored) == Kind::floating;
+      }
+      case ops::Op::linear: {
+        const ops::Linear& f = *static_cast<const ops::Linear*>(call.form);
+        return has_epilogues(f.dtype) &&
+               (!call.data || has_linear(call.device, f.dtype, f.product, layer(f, call)));
+      }
+      case ops::Op::product_and_sums: {
+        const ops::ProductAndSums& f = *static_cast<const ops::ProductAndSums*>(call.form);
+        return has_epilogues(f.dtype) &&
+               (!call.data || has_product_and_sums(call.device, f.dtype, f.product, call.in(0), call.in(1),
+                                                   call.out(2), call.out(3)));
       }
       case ops::Op::attend: {
         const ops::Attend& f = *static_cast<const ops::Attend*>(call.form);
@@ -77,16 +92,14 @@ class KernelOperations final : public backend::AcceleratorOperations {
   void run(const ops::Matmul& f, const ops::Call& c) {
     launch_contract(c.device, f.dtype, f.product, f.axes, c.in(0), c.in(1), c.out(2), f.accumulate);
   }
-  bool linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& linear) override {
-    return launch_linear(device, dtype, p, linear);
+  void run(const ops::Linear& f, const ops::Call& c) {
+    launch_linear(c.device, f.dtype, f.product, layer(f, c));
   }
-  bool product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a, const char* b,
-                        char* c, char* sums) override {
-    return launch_product_and_sums(device, dtype, p, a, b, c, sums);
+  void run(const ops::ProductAndSums& f, const ops::Call& c) {
+    launch_product_and_sums(c.device, f.dtype, f.product, c.in(0), c.in(1), c.out(2), c.out(3));
   }
-  void step_leaves(Device device, DType dtype, const loops::StepNumbers& numbers,
-                   const loops::LeafStep* leaves, int count) override {
-    launch_steps(device, dtype, numbers, leaves, count);
+  void run(const ops::StepLeaves& f, const ops::Call& c) {
+    launch_steps(c.device, f.dtype, f.numbers, f.leaves, f.count);
   }
 
   void run(const ops::Gather& f, const ops::Call& c) { launch_gather(c.device, placed(f.loop, c)); }
@@ -232,6 +245,9 @@ class KernelOperations final : public backend::AcceleratorOperations {
   }
 
  private:
+  static loops::Linear layer(const ops::Linear& f, const ops::Call& c) {
+    return {f.activation, c.in(0), c.in(1), c.in(3), c.in(4), c.out(2), c.out(5)};
+  }
   template <int count>
   static Loop<count> collapsed(Dims shape, loops::Operand (&&operands)[count]) {
     loops::collapse(shape, operands, count);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nax/backend/operations.hpp"
-#include "nax/core/profile.hpp"
 #include "nax/expr/evaluation/leaf_steps.hpp"
 #include "nax/tape/tape.hpp"
 
@@ -31,7 +30,8 @@ NAX_ENGINE char* LeafSteps::target(ArrayBase& old, bool reads, const ArrayBase& 
 
 NAX_ENGINE bool LeafSteps::take(const ArrayBase& gradient, const ArrayBase* params, ArrayBase& result,
                                 ArrayBase* const* averages, int average_count) {
-  if (!on_accelerator(gradient) || on_program(gradient.device()) || watches_operations()) return false;
+  if (!backend::has<ops::StepLeaves>(gradient.device(), gradient.dtype()) || watches_operations())
+    return false;
   const auto is_number = [&](const ArrayBase* a) {
     return !a || (layout_of(*a).size() == 1 && !is_batched(*a) && !is_recorded(*a) &&
                   (!on_accelerator(*a) || a->device() == gradient.device()));
@@ -59,7 +59,6 @@ NAX_ENGINE bool LeafSteps::take(const ArrayBase& gradient, const ArrayBase* para
 
 NAX_ENGINE void LeafSteps::run() {
   for (const Group& group : groups_) {
-    const profile::Span span(profile::Kind::operation, "optim::step");
     loops::StepNumbers numbers = numbers_;
     ArrayBase rate;
     if (rate_ && on_accelerator(*rate_)) {
@@ -72,9 +71,10 @@ NAX_ENGINE void LeafSteps::run() {
       numbers.count_at = reinterpret_cast<const std::int32_t*>(device_data(*count_));
     else if (count_)
       numbers.count = *reinterpret_cast<const std::int32_t*>(raw_data(*count_));
-    backend::accelerator_operations(group.device)
-        .step_leaves(group.device, group.dtype, numbers, group.leaves.data(),
-                     static_cast<int>(group.leaves.size()));
+    backend::run(
+        group.device,
+        ops::StepLeaves{group.dtype, numbers, group.leaves.data(), static_cast<int>(group.leaves.size())},
+        {});
   }
 }
 

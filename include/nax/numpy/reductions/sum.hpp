@@ -35,7 +35,9 @@ NAX_ENGINE ArrayBase sum_array(const ArrayBase& x, DType dtype, const AxisMarks&
 
 // Whether the device's sums of elements of this type are divided as they are made.
 inline bool divides_sums(Device device, DType dtype) {
-  return on_accelerator(device) && !on_program(device) && dtype_kind(dtype) == Kind::floating;
+  const loops::Operand sums{nullptr, {}, dtype, dtype};
+  return accelerators_present &&
+         backend::has(device, ops::Reduce{loops::ReduceKind::sum, {}, {}, {}, sums, 2});
 }
 
 // Makes accumulated sums a result of type `dtype`.

@@ -66,13 +66,11 @@ class RowMajor {
   Dims shape_;
 };
 
-// Returns false, and does nothing, where no kernel does this. With a name, profiles have the call under it.
-inline bool run_blas(Device device, const BlasProblem& p, const char* name = nullptr) {
-  using detail::profile::Span;
+// Returns false, and does nothing, where no kernel does this.
+inline bool run_blas(Device device, const BlasProblem& p) {
   const StreamInUse stream = use(device);
   const BlasPlan& plan = plan_for(device, p);
   if (!plan.found) return false;
-  const Span span = name ? Span(detail::profile::Kind::operation, name, device) : Span();
   std::optional<Scratch> workspace;
   if (plan.workspace > 0) workspace.emplace(device, plan.workspace);
   const double one[] = {1, 0, 0};  // 1 and 0, real or complex
@@ -138,26 +136,31 @@ inline void launch_float_matmul(Device device, DType dtype, std::int64_t batch, 
 // Of the bias, and of sums.
 inline constexpr std::uint32_t epilogue_alignment = 16;
 
+inline bool has_epilogues(DType dtype) { return dtype != DType::float64 && !is_complex(dtype); }
+
 // One product of matrices that cuBLASLt takes as they lie, with an epilogue; it has none for float64 and
-// complex numbers. Returns false, and does nothing, where no kernel does this.
-inline bool launch_with_epilogue(const char* name, Device device, DType dtype, const loops::Product& p,
-                                 const char* a, const char* b, char* c, const char* added,
-                                 const BlasEpilogue& epilogue) {
-  if (dtype == DType::float64 || is_complex(dtype)) return false;
+// complex numbers. None for other matrices.
+inline std::optional<BlasProblem> with_epilogue(DType dtype, const loops::Product& p, const char* a,
+                                                const char* b, char* c, const char* added,
+                                                const BlasEpilogue& epilogue) {
   const auto left = as_blas({const_cast<char*>(a), 0, p.a_row, p.a_column}, p.m, p.k),
              right = as_blas({const_cast<char*>(b), 0, p.b_row, p.b_column}, p.k, p.n),
              out = as_blas({c, 0, p.c_row, p.c_column}, p.m, p.n);
-  if (!left || !right || !out || out->transposed) return false;
-  if (alignment_of(epilogue.bias) < epilogue_alignment) return false;
-  return run_blas(
-      device,
-      {dtype, 1, p.m, p.n, p.k, *left, *right, *out, added, detail::uses_tensor_float32(dtype), epilogue},
-      name);
+  if (!left || !right || !out || out->transposed) return std::nullopt;
+  if (alignment_of(epilogue.bias) < epilogue_alignment) return std::nullopt;
+  return BlasProblem{
+      dtype, 1, p.m, p.n, p.k, *left, *right, *out, added, detail::uses_tensor_float32(dtype), epilogue};
+}
+inline bool has_kernel(Device device, const std::optional<BlasProblem>& problem) {
+  if (!problem) return false;
+  const StreamInUse stream = use(device);
+  return plan_for(device, *problem).found;
 }
 
-// See AcceleratorOperations::linear. What gelu is applied to is written by cuBLASLt in rows of eight.
-inline bool launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& f) {
-  BlasEpilogue epilogue{CUBLASLT_EPILOGUE_BIAS, f.bias, f.before};
+// Of ops::Linear. `bias`: where it lies, aligned. cuBLASLt writes what gelu is applied to in rows of eight.
+inline std::optional<BlasProblem> linear_problem(DType dtype, const loops::Product& p, const loops::Linear& f,
+                                                 const char* bias) {
+  BlasEpilogue epilogue{CUBLASLT_EPILOGUE_BIAS, bias, f.before};
   switch (f.activation) {
     case loops::Activation::identity:
       break;
@@ -166,27 +169,45 @@ inline bool launch_linear(Device device, DType dtype, const loops::Product& p, c
       break;
     case loops::Activation::gelu:
       epilogue.kind = f.before ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
-      if (f.before && p.n % 8 != 0) return false;
+      if (f.before && p.n % 8 != 0) return std::nullopt;
       break;
     case loops::Activation::gelu_exact:  // which cuBLASLt has not
       return false;
   }
-  if (f.before && f.activation != loops::Activation::gelu) return false;
+  if (f.before && f.activation != loops::Activation::gelu) return std::nullopt;
+  return with_epilogue(dtype, p, f.a, f.b, f.c, f.added, epilogue);
+}
+inline bool has_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& f) {
+  // Scratch memory has the alignment of this address.
+  const char* const scratch = reinterpret_cast<const char*>(std::uintptr_t{256});
+  return has_kernel(
+      device, linear_problem(dtype, p, f, alignment_of(f.bias) < epilogue_alignment ? scratch : f.bias));
+}
+inline void launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& f) {
   std::optional<Scratch> aligned;
-  if (alignment_of(f.bias) < epilogue_alignment) {
+  const char* bias = f.bias;
+  if (alignment_of(bias) < epilogue_alignment) {
     aligned.emplace(device, static_cast<std::size_t>(p.n) * dtype_size(dtype));
     const Dims run(1, 1);
-    launch_copy(device, Dims(1, p.n), {const_cast<char*>(f.bias), run, dtype, dtype},
+    launch_copy(device, Dims(1, p.n), {const_cast<char*>(bias), run, dtype, dtype},
                 {aligned->data(), run, dtype, dtype});
-    epilogue.bias = aligned->data();
+    bias = aligned->data();
   }
-  return launch_with_epilogue("linear", device, dtype, p, f.a, f.b, f.c, f.added, epilogue);
+  run_blas(device, *linear_problem(dtype, p, f, bias));
 }
-// See AcceleratorOperations::product_and_sums. The first factor of cuBLAS is b's transpose.
-inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
+
+// Of ops::ProductAndSums. The first factor of cuBLAS is b's transpose.
+inline std::optional<BlasProblem> product_and_sums(DType dtype, const loops::Product& p, const char* a,
+                                                   const char* b, char* c, char* sums) {
+  return with_epilogue(dtype, p, a, b, c, nullptr, {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
+}
+inline bool has_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
+                                 const char* b, char* c, char* sums) {
+  return has_kernel(device, product_and_sums(dtype, p, a, b, c, sums));
+}
+inline void launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
                                     const char* b, char* c, char* sums) {
-  return launch_with_epilogue("product_and_sums", device, dtype, p, a, b, c, nullptr,
-                              {CUBLASLT_EPILOGUE_BGRADA, sums, nullptr});
+  run_blas(device, *product_and_sums(dtype, p, a, b, c, sums));
 }
 
 }  // namespace cuda

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nax/backend/cpu/gemm/gemm.hpp"
-#include "nax/core/profile.hpp"
 #include "nax/devices/cuda/launch/launch.hpp"
 #include "nax/loops/linear.hpp"
 #include "nax/loops/product.hpp"
@@ -104,21 +103,23 @@ struct ProductAndSumsOnHost {
   }
 };
 
-// As launch_linear of blas.hpp.
-inline bool launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& linear) {
-  const detail::profile::Span span(detail::profile::Kind::operation, "linear", device);
+// As those of blas.hpp.
+inline bool has_epilogues(DType dtype) { return !is_complex(dtype); }
+inline bool has_linear(Device, DType, const loops::Product&, const loops::Linear&) { return true; }
+inline bool has_product_and_sums(Device, DType, const loops::Product&, const char*, const char*, char*,
+                                 char*) {
+  return true;
+}
+inline void launch_linear(Device device, DType dtype, const loops::Product& p, const loops::Linear& linear) {
   with_floating(dtype, [&]<class T>(std::type_identity<T>) {
     launch(device, 1, LinearOnHost<T>{p, linear});
   });
-  return true;
 }
-inline bool launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
+inline void launch_product_and_sums(Device device, DType dtype, const loops::Product& p, const char* a,
                                     const char* b, char* c, char* sums) {
-  const detail::profile::Span span(detail::profile::Kind::operation, "product_and_sums", device);
   with_floating(dtype, [&]<class T>(std::type_identity<T>) {
     launch(device, 1, ProductAndSumsOnHost<T>{p, a, b, c, sums});
   });
-  return true;
 }
 
 }  // namespace cuda
