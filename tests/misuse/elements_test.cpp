@@ -305,7 +305,6 @@ TEST(RawElements, UncheckedAccessIsAllowListed) {
                                        "numpy/sorting/quantile_lines.hpp",
                                        "numpy/sorting/search.hpp",
                                        "numpy/sorting/sort.hpp",
-                                       "numpy/reductions/number_kernels.hpp",
                                        "random/key.hpp",
                                        "random/parameters.hpp",
                                        "random/shuffle.hpp"};

@@ -8,14 +8,6 @@
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
 
-#define NAX_T float
-#include "nax/compiled/factorisations.inc"
-#undef NAX_T
-#define NAX_T nax::complex_t<float>
-#include "nax/compiled/factorisations.inc"
-template void nax::cpu::sqrtm<NAX_T>(const NAX_T*, std::int64_t, NAX_T*);
-#undef NAX_T
-
 NAX_BEGIN
 namespace cpu {
 void provide_factorisations_float() { lists::factorisations<float>(Providing()); }

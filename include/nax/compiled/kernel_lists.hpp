@@ -15,7 +15,6 @@
 #include "nax/backend/cpu/gemm/int8_product.hpp"
 #include "nax/backend/cpu/gemm/product_kernel.hpp"
 #include "nax/backend/cpu/lines/attention.hpp"
-#include "nax/backend/cpu/lines/extrema.hpp"
 #include "nax/backend/cpu/lines/line_kernels.hpp"
 #include "nax/backend/cpu/lines/row_slots.hpp"
 #include "nax/backend/cpu/reduce/bin_slots.hpp"
@@ -41,7 +40,10 @@ void ordered_of(Each each) {
   NAX_EACH(ScanKernel, T);
   NAX_EACH(SearchKernel, T);
   NAX_EACH(WindowKernel, T);
-  if constexpr (std::is_integral_v<T>) NAX_EACH(CountKernel, T);
+  if constexpr (std::is_integral_v<T>)
+    NAX_EACH(CountKernel, T);
+  else
+    NAX_EACH(QuantileKernel, T);
 }
 template <class T, class Each>
 void inexact_of(Each each) {
@@ -118,8 +120,6 @@ void rows_of(Each each) {
     NAX_ROW_FUNCTIONS(NAX_ROWS)
 #undef NAX_ROWS
     NAX_EACH(SoftmaxBlockKernel, T);
-    NAX_EACH(SpreadExtremaKernel, T);
-    NAX_EACH(MeanOverExtremaKernel, T);
   }
 }
 template <class Each>
@@ -196,6 +196,9 @@ void factorisations_of(Each each) {
   NAX_EACH(FactorKernel<Factorisation::det>, T);
   NAX_EACH(FactorKernel<Factorisation::slogdet>, T);
   NAX_EACH(FactorKernel<Factorisation::adjugate>, T);
+  NAX_EACH(FactorKernel<Factorisation::schur>, T);
+  if constexpr (is_complex_v<T>) NAX_EACH(FactorKernel<Factorisation::sqrtm>, T);
+  NAX_EACH(SylvesterKernel, T);
   NAX_EACH(SystemKernel, T);
 }
 template <class R, class Each>

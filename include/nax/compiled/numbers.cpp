@@ -2,8 +2,8 @@
 // that each such library has its own.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/provide.hpp"
+#include "nax/expr/evaluation/number_kernels.hpp"
 #include "nax/numpy/products/contract.hpp"
-#include "nax/numpy/reductions/number_kernels.hpp"
 
 NAX_BEGIN
 namespace cpu {

@@ -28,6 +28,24 @@ NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
                {device_data(row_major ? a : rows), to(0), to(1), to(2)});
 }
 
+NAX_ENGINE ArrayBase solved_sylvester(const ops::Sylvester& form, const ArrayBase& a, const ArrayBase& b,
+                                      const ArrayBase& q, const Frame& leading) {
+  const auto over_batches = [&](const ArrayBase& x) {
+    const Layout& layout = layout_of(x);
+    Frame whole = leading;
+    whole.shape.append(layout.shape.end() - 2, layout.shape.end());
+    return layout.shape == whole.shape ? contiguous(x, transforms_handled) : copy_over(x, whole);
+  };
+  Frame frame = leading;
+  frame.shape.push_back(form.m), frame.shape.push_back(form.n);
+  ArrayBase result = allocate(q.dtype(), frame, device_for("solve_sylvester", a, b, q));
+  if (layout_of(result).size() == 0) return result;
+  const ArrayBase left = over_batches(a), right = over_batches(b), rest = over_batches(q);
+  backend::run(result.device(), form,
+               {device_data(left), device_data(right), device_data(rest), device_data(result)});
+  return result;
+}
+
 NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal) {
   ArrayBase result = allocate(x.dtype(), layout_of(x), device_for("triangle", x));
   if (layout_of(x).size() > 0)

@@ -22,41 +22,25 @@ NAX_ENGINE void check_square(const char* function, const ArrayBase& a);
 NAX_ENGINE void factorise(loops::Factoring what, const ArrayBase& a,
                           std::initializer_list<const ArrayBase*> results);
 
+// The solutions of equations whose leading axes broadcast to these. Not recorded.
+NAX_ENGINE ArrayBase solved_sylvester(const ops::Sylvester& form, const ArrayBase& a, const ArrayBase& b,
+                                      const ArrayBase& q, const Frame& leading);
+
+// At the door: devices that have the operation. Throws DeviceError that names it.
+template <class Form, class... A>
+void need_form(const Form& form, const A&... array) {
+  const auto check = [&](const ArrayBase& a) {
+    if (!backend::has(a.device(), form)) throw_no_device_form(form.name(), a.device());
+  };
+  (check(array), ...);
+}
+
 // The lower or upper triangle, the diagonal times `diagonal`; zeros elsewhere. Linear, and recorded.
 NAX_ENGINE ArrayBase triangle(const ArrayBase& x, bool lower, double diagonal);
 template <class T>
 Array<T> triangle(const Array<T>& x, bool lower, T diagonal) {
   cpu::provide<cpu::FactorKernel<loops::Factorisation::triangle>, T>();
   return typed<T>(triangle(handle_of(x), lower, static_cast<double>(std::real(diagonal))));
-}
-
-// Offsets of the matrices of an operand over the batches of a result.
-class BatchWalk {
- public:
-  // `all`: the leading axes of the result; `from`: the operand, its matrix in the last `tail` axes.
-  BatchWalk(const Layout& from, const Frame& all, std::size_t tail) : shape_(all.shape) {
-    Layout leading = from;
-    for (std::size_t i = 0; i < tail; ++i) leading.shape.pop_back(), leading.strides.pop_back();
-    strides_ = strides_over(leading, all);
-  }
-  std::int64_t at(std::int64_t batch) const {
-    if (shape_.size() == 1) return batch * strides_[0];
-    std::int64_t offset = 0;
-    for (std::size_t axis = shape_.size(); axis-- > 0; batch /= shape_[axis])
-      offset += batch % shape_[axis] * strides_[axis];
-    return offset;
-  }
-
- private:
-  Dims shape_, strides_;
-};
-
-using cpu::detail::gather_matrix;
-
-// f(first batch, one past the last) on several threads where the work is worth it.
-template <class F>
-void for_each_batch(std::int64_t batches, std::int64_t n, const F& f) {
-  parallel_for(batches, 1 + (std::int64_t{1} << 15) / (n * n * n + 1), f);
 }
 
 }  // namespace detail

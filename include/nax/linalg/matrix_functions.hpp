@@ -44,29 +44,11 @@ Array<T> sylvester(const Array<T>& a, const Array<T>& b, const Array<T>& q,
   Frame frame = leading;
   frame.shape.push_back(m);
   frame.shape.push_back(n);
-  const bool by_eigenvalues = kind == SylvesterKind::hermitian && on_accelerator(q);
+  const ops::Sylvester form{leading.size(), m, n, dtype_of<T>};
+  const bool by_eigenvalues = kind == SylvesterKind::hermitian && !backend::has(q.device(), form);
+  if (!by_eigenvalues) cpu::provide<cpu::SylvesterKernel, T>();
   Array<T> result =
-      by_eigenvalues ? hermitian_sylvester(a, b, q) : typed<T>(allocate_on_host(dtype_of<T>, frame));
-  if (frame.size() > 0 && !by_eigenvalues) {
-    const BatchWalk walk_a(la_, leading, 2), walk_b(lb, leading, 2), walk_q(lq, leading, 2);
-    const auto gather = [](const Array<T>& x, std::int64_t at, std::int64_t rows, std::int64_t columns,
-                           T* to) {
-      const Layout& l = layout_of(x);
-      const std::size_t rank = l.shape.size();
-      gather_matrix(elements<const T>(x, transforms_handled) + at, l.strides[rank - 2], l.strides[rank - 1],
-                    rows, columns, to);
-    };
-    T* const out = elements<T>(result);
-    for_each_batch(leading.size(), std::max(m, n), [&](std::int64_t begin, std::int64_t end) {
-      std::vector<T> left(static_cast<std::size_t>(m * m)), right(static_cast<std::size_t>(n * n));
-      for (std::int64_t i = begin; i < end; ++i) {
-        gather(a, walk_a.at(i), m, m, left.data());
-        gather(b, walk_b.at(i), n, n, right.data());
-        gather(q, walk_q.at(i), m, n, out + i * m * n);
-        cpu::solve_sylvester<T>(left.data(), m, right.data(), n, out + i * m * n);
-      }
-    });
-  }
+      by_eigenvalues ? hermitian_sylvester(a, b, q) : typed<T>(solved_sylvester(form, a, b, q, leading));
   if (!may_be_recorded(a) && !may_be_recorded(b) && !may_be_recorded(q)) return result;
   const Frame fa = la_, fb = lb, fq = lq;
   // The equation of the cotangent is that of the transposed matrices.
@@ -102,8 +84,9 @@ Array<T> sqrtm_of(const Array<T>& a) {
   static_assert(is_complex_v<T>);
   const std::int64_t n = a.shape(-1);
   Array<T> result = matrices_like<T>(a, {n, n});
-  T* const out = elements<T>(result);
-  for_each_matrix(a, [=](std::int64_t i, const T* x) { cpu::sqrtm<T>(x, n, out + i * n * n); });
+  constexpr auto kind = loops::Factorisation::sqrtm;
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  factorise({.kind = kind}, a, {&result});
   check_result("sqrtm", result, {&a});
   if (!may_be_recorded(a)) return result;
   return record_with_result(std::move(result),
@@ -219,10 +202,12 @@ std::vector<int> halvings(const Array<T>& a, const std::vector<double>& norms, c
     rounds[i] = s;
   };
   if (is_readable(a)) {
-    for_each_matrix(unit, [&](std::int64_t batch, const T* x) {
-      const auto i = static_cast<std::size_t>(batch);
-      decide(i, [&] { return growth_of_powers(x, n, of_unit[i], terms); });
-    });
+    const ArrayBase rows = contiguous(unit, transforms_handled);
+    const T* const x = elements<const T>(rows, transforms_handled);
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+      decide(i, [&] {
+        return growth_of_powers(x + static_cast<std::int64_t>(i) * n * n, n, of_unit[i], terms);
+      });
   } else {
     const std::vector<double> growths = growths_of_powers(unit, of_unit, terms);
     for (std::size_t i = 0; i < rounds.size(); ++i) decide(i, [&] { return growths[i]; });
@@ -338,7 +323,7 @@ auto sqrtm(const A& a_) {
   using C = complex_t<detail::linalg_t<A>>;
   const Array<detail::linalg_t<A>> a = detail::as_type<detail::linalg_t<A>>(a_);
   detail::check_square("sqrtm", a);
-  detail::need_host("sqrtm", a);
+  detail::need_form(ops::Factorise{{loops::Factorisation::sqrtm}, a.dtype()}, a);
   return detail::sqrtm_of(detail::la::converted<C>(a));
 }
 
@@ -352,7 +337,7 @@ auto solve_sylvester(const A& a_, const B& b_, const Q& q_) {
   detail::check_square("solve_sylvester", a);
   detail::check_square("solve_sylvester", b);
   detail::check_matrices("solve_sylvester", q);
-  detail::need_host("solve_sylvester", a, b, q);
+  detail::need_form(ops::Sylvester{1, 1, 1, a.dtype()}, a, b, q);
   if (q.shape(-2) != a.shape(-1) || q.shape(-1) != b.shape(-1))
     raise<ShapeError>({"solve_sylvester: q must have as many rows as a and columns as b: shapes ", a.shape(),
                        ", ", b.shape(), " and ", q.shape()});
@@ -402,13 +387,13 @@ auto schur(const A& a_) {
   using T = detail::linalg_t<A>;
   const Array<T> a = detail::as_type<T>(a_);
   detail::check_square("schur", a);
-  detail::need_host("schur", a);
+  constexpr auto kind = loops::Factorisation::schur;
+  detail::need_form(ops::Factorise{{kind}, a.dtype()}, a);
   if (detail::is_recorded(a)) detail::throw_not_differentiable("schur", "a");
   const std::int64_t n = a.shape(-1);
   Schur<T> parts{detail::matrices_like<T>(a, {n, n}), detail::matrices_like<T>(a, {n, n})};
-  T *const t = detail::elements<T>(parts.T), *const z = detail::elements<T>(parts.Z);
-  detail::for_each_matrix(
-      a, [=](std::int64_t i, const T* x) { cpu::schur<T>(x, n, t + i * n * n, z + i * n * n); });
+  cpu::provide<cpu::FactorKernel<kind>, T>();
+  detail::factorise({.kind = kind}, a, {&parts.T, &parts.Z});
   return parts;
 }
 

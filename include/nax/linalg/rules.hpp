@@ -120,26 +120,6 @@ Array<T> matrices_like(const ArrayBase& a, std::initializer_list<std::int64_t> t
   return typed<T>(allocate(dtype_of<T>, frame_like(layout_of(a), tail), device_for("linalg", a)));
 }
 
-// f(which, elements) for each matrix of a, its elements row-major; several threads where the work is worth
-// it.
-template <class T, class F>
-void for_each_matrix(const Array<T>& a, const F& f) {
-  const Layout& l = layout_of(a);
-  const std::size_t rank = l.shape.size();
-  const std::int64_t m = l.shape[rank - 2], n = l.shape[rank - 1];
-  const Frame leading = leading_axes(l);
-  const BatchWalk walk(l, leading, 2);
-  const T* from = m * n > 0 ? elements<const T>(a, transforms_handled) : nullptr;
-  for_each_batch(leading.size(), std::max<std::int64_t>(m, n), [&](std::int64_t begin, std::int64_t end) {
-    std::vector<T> matrix(static_cast<std::size_t>(m * n));
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (from)
-        gather_matrix(from + walk.at(i), l.strides[rank - 2], l.strides[rank - 1], m, n, matrix.data());
-      f(i, static_cast<const T*>(matrix.data()));
-    }
-  });
-}
-
 // Puts a result on the tape by its tangent: push(t, y) maps a tangent of `a` to the result's, y being the
 // result. It is linear in t and written with functions that have derivatives themselves, so the cotangent's
 // way, its transpose, need not be written, and every order of derivatives exists.

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "nax/expr/evaluation/number_kernels.hpp"
 #include "nax/linalg/matrices.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
-#include "nax/numpy/reductions/number_kernels.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 
 // Linear systems. A singular matrix gives infinities or NaN, as JAX has it: in a batch the others are solved.

@@ -16,6 +16,8 @@
 //   det       determinants, one number a matrix, 1 where n = 0
 //   slogdet   their signs (complex: phases), and the logarithms of their absolute values
 //   adjugate  the transposed matrices of cofactors, n > 0
+//   schur     T and Z of a = Z T Z^H
+//   sqrtm     the principal square root, of complex matrices
 NAX_BEGIN
 namespace loops {
 
@@ -29,7 +31,9 @@ enum class Factorisation : std::uint8_t {
   triangle,
   det,
   slogdet,
-  adjugate
+  adjugate,
+  schur,
+  sqrtm
 };
 
 struct Factoring {
@@ -40,12 +44,12 @@ struct Factoring {
 };
 
 constexpr const char* name_of(Factorisation kind) {
-  constexpr const char* names[] = {"lu",  "cholesky", "qr",  "svd",     "eigh",
-                                   "eig", "triangle", "det", "slogdet", "adjugate"};
+  constexpr const char* names[] = {"lu",       "cholesky", "qr",      "svd",      "eigh",  "eig",
+                                   "triangle", "det",      "slogdet", "adjugate", "schur", "sqrtm"};
   return names[static_cast<int>(kind)];
 }
 constexpr int result_count(Factorisation kind) {
-  constexpr int counts[] = {2, 1, 2, 3, 2, 3, 1, 1, 2, 1};
+  constexpr int counts[] = {2, 1, 2, 3, 2, 3, 1, 1, 2, 1, 2, 1};
   return counts[static_cast<int>(kind)];
 }
 // How many elements of result `i` there are for each matrix.
@@ -68,6 +72,8 @@ inline std::int64_t result_size(const Factoring& f, int i) {
     case Factorisation::cholesky:
     case Factorisation::triangle:
     case Factorisation::adjugate:
+    case Factorisation::schur:
+    case Factorisation::sqrtm:
       break;
   }
   return f.m * f.n;
@@ -92,6 +98,8 @@ inline DType result_dtype(const Factoring& f, int i, DType dtype) {
     case Factorisation::triangle:
     case Factorisation::det:
     case Factorisation::adjugate:
+    case Factorisation::schur:
+    case Factorisation::sqrtm:
       break;
   }
   return dtype;

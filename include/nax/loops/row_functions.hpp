@@ -26,6 +26,9 @@
 //                          exp(x - greatest), both one a row or null
 //   cross_entropy_gradient x, labels, greatest, logarithms, g (one a row, or null: it is `number`) -> that of
 //                          x
+//   spread_extrema         x, its extremum y, g (both one a row) -> g, shared out evenly among the elements
+//                          that reach y; 0 for the others
+//   mean_over_extrema      x, its extremum y (one a row), t -> the mean of t over those elements, one a row
 NAX_BEGIN
 namespace loops {
 
@@ -43,7 +46,9 @@ namespace loops {
   X(rms_norm)                \
   X(rms_norm_gradient)       \
   X(cross_entropy)           \
-  X(cross_entropy_gradient)
+  X(cross_entropy_gradient)  \
+  X(spread_extrema)          \
+  X(mean_over_extrema)
 
 #define NAX_ROW_FUNCTION(name) name,
 enum class RowFunction : std::uint8_t { NAX_ROW_FUNCTIONS(NAX_ROW_FUNCTION) };
@@ -72,6 +77,10 @@ struct Rows {
       case RowFunction::standardize_gradient:
       case RowFunction::cross_entropy_gradient:
         return i < 2 ? rows * n : rows;
+      case RowFunction::spread_extrema:
+        return i == 0 ? rows * n : rows;
+      case RowFunction::mean_over_extrema:
+        return i == 1 ? rows : rows * n;
       case RowFunction::layer_norm_gradient:
         return i < 2 ? rows * n : i < 4 ? rows : n;
       case RowFunction::rms_norm_gradient:
@@ -92,6 +101,7 @@ struct Rows {
       case RowFunction::logsumexp:
       case RowFunction::variance:
       case RowFunction::cross_entropy:
+      case RowFunction::mean_over_extrema:
         return rows;
       case RowFunction::layer_norm_gradient:
       case RowFunction::rms_norm_gradient:
@@ -104,6 +114,7 @@ struct Rows {
       case RowFunction::standardize_gradient:
       case RowFunction::rms_norm:
       case RowFunction::cross_entropy_gradient:
+      case RowFunction::spread_extrema:
         break;
     }
     return i == 0 ? rows * n : rows;

@@ -13,21 +13,19 @@ struct SoftmaxOptions {
 
 namespace detail {
 
-template <cpu::Softmax what, class X>
+template <loops::RowFunction function, class X>
 auto softmax_value(const X& x, const AxisMarks& visible) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
   if constexpr (!std::is_same_v<Lane, T>) {
     return from_accumulator<T>(
-        contiguous(softmax_value<what>(lane_rows(materialise(x)), visible), transforms_handled));
+        contiguous(softmax_value<function>(lane_rows(materialise(x)), visible), transforms_handled));
   } else {
     const Frame frame = frame_of(x);
-    constexpr auto function =
-        what == cpu::Softmax::softmax ? loops::RowFunction::softmax : loops::RowFunction::log_softmax;
     if constexpr (is_array_v<X> && simd::has_packet<T>) {
       if (marks_suffix(visible)) return rows_value<function>(x, marked_count(visible, frame), frame);
     } else if constexpr (has_row_blocks<X>) {
-      if (computed_on_accelerator(x)) return softmax_value<what>(materialise(x), visible);
+      if (computed_on_accelerator(x)) return softmax_value<function>(materialise(x), visible);
       if (marks_suffix(visible)) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
         T* out = elements<T>(result);
@@ -43,7 +41,7 @@ auto softmax_value(const X& x, const AxisMarks& visible) {
     const Array<T> values = materialise(x);
     const Array<T> m = typed<T>(reduce_over<cpu::reduce_op::Max<T>>(values, marks, true));
     const auto shifted = make_expr<rules::subtract>(values, m);
-    if constexpr (what == cpu::Softmax::softmax) {
+    if constexpr (function == loops::RowFunction::softmax) {
       const Array<T> e = evaluate(make_expr<rules::exp>(shifted));
       return evaluate(
           make_expr<rules::divide>(e, typed<T>(reduce_over<cpu::reduce_op::Sum<T>>(e, marks, true))));
@@ -78,7 +76,7 @@ Array<T> record_softmax(Array<T> value, const OperandRef& x, const AxisMarks& vi
 
 template <class X>
 auto softmax_over(const X& x, const AxisMarks& visible) {
-  auto value = softmax_value<cpu::Softmax::softmax>(values_of(x), visible);
+  auto value = softmax_value<loops::RowFunction::softmax>(values_of(x), visible);
   if constexpr (is_array_v<X>) check_result("softmax", value, {&x});
   return watched(x) ? record_softmax(std::move(value), operand_ref(x), visible) : value;
 }
@@ -102,7 +100,7 @@ Array<T> record_log_softmax(Array<T> value, const OperandRef& x, const AxisMarks
 
 template <class X>
 auto log_softmax_over(const X& x, const AxisMarks& visible) {
-  auto value = softmax_value<cpu::Softmax::log_softmax>(values_of(x), visible);
+  auto value = softmax_value<loops::RowFunction::log_softmax>(values_of(x), visible);
   if constexpr (is_array_v<X>) check_result("log_softmax", value, {&x});
   return watched(x) ? record_log_softmax(std::move(value), operand_ref(x), visible) : value;
 }

@@ -46,6 +46,7 @@ namespace ops {
   X(top_k, TopK)                      \
   X(partition, Partition)             \
   X(argpartition, Argpartition)       \
+  X(quantile, Quantile)               \
   X(search, Search)                   \
   X(draw, Draw)                       \
   X(fold_in, FoldIn)                  \
@@ -58,6 +59,7 @@ namespace ops {
   X(factorise, Factorise)             \
   X(order_of_swaps, OrderOfSwaps)     \
   X(solve, Solve)                     \
+  X(sylvester, Sylvester)             \
   X(bincount, Bincount)               \
   X(rows, Rows)                       \
   X(attend, Attend)                   \

@@ -116,5 +116,20 @@ struct Search {
   auto fields() const { return std::tuple(right); }
 };
 
+// Of each line (inner 1) of floating elements three: those that a sort would put at `rank` and behind it, and
+// one that is NaN where one of the line is, which the first two are then as well. `places`: where they stand
+// (int32), NaN too.
+struct Quantile {
+  loops::Lines lines;
+  DType dtype;
+  std::int64_t rank;
+  bool places;
+
+  void describe(Operands& o) const {
+    o.reads(dtype, lines.size()), o.writes(places ? DType::int32 : dtype, lines.outer * 3);
+  }
+  auto fields() const { return std::tuple(lines.outer, lines.n, rank, places); }
+};
+
 }  // namespace ops
 NAX_END

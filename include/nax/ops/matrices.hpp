@@ -163,6 +163,19 @@ struct Bincount {
   }
   auto fields() const { return std::tuple(rows); }
 };
+// x of a x + x b = q, batches of row-major matrices: a (m, m), b (n, n), q and x (m, n). Operands: a, b, q,
+// x.
+struct Sylvester {
+  std::int64_t batch, m, n;
+  DType dtype;
+
+  void describe(Operands& o) const {
+    o.reads(dtype, batch * m * m), o.reads(dtype, batch * n * n);
+    o.reads(dtype, batch * m * n), o.writes(dtype, batch * m * n);
+  }
+  auto fields() const { return std::tuple(batch); }
+  const char* name() const { return "solve_sylvester"; }
+};
 // The function of row-major rows, of dtype float32 or float64. Operands: most_operands and most_results
 // addresses, each optional.
 struct Rows {

@@ -348,8 +348,8 @@ class Jitted {
 // over devices or uses a collective, and where its arguments do not all lie on one device (numbers and arrays
 // of no axes go along to a GPU; memory of mapped files and of others serves). On the CPU it is also called as
 // it is, after a recording in vain, where it reads an array's elements (item(), printing, a condition, a mask
-// whose trues decide a shape), takes a gradient through a while_loop, or calls linalg's expm, sqrtm, schur or
-// lu. jit_report() counts these calls by their reasons; {.required = true} throws the reason instead. On a
+// whose trues decide a shape), takes a gradient through a while_loop, or calls linalg's expm.
+// jit_report() counts these calls by their reasons; {.required = true} throws the reason instead. On a
 // GPU to read elements is a DeviceError. Other errors of f go to the caller. Bodies of lax's loops and
 // branches run once while the CPU records.
 //

@@ -229,6 +229,17 @@ class HostOperations final : public backend::Operations {
     const LaneRows rows(f.dtype, c.in(0), f.lines.size());
     kernel_for<ArgpartitionKernel>(rows.dtype())(f.lines, f.rank, rows.data(), c.out<std::int32_t>(1));
   }
+  void run(const ops::Quantile& f, const ops::Call& c) const {
+    const LaneRows rows(f.dtype, c.in(0), f.lines.size());
+    const auto find = [&](void* to) {
+      kernel_for<QuantileKernel>(rows.dtype())(f.lines, f.rank, f.places, rows.data(), to);
+    };
+    if (f.places || rows.dtype() == f.dtype) return find(c.out(1));
+    const std::int64_t count = f.lines.outer * 3;
+    const Scratch<char> found(count * static_cast<std::int64_t>(dtype_size(rows.dtype())));
+    find(found.data());
+    converter(rows.dtype(), f.dtype)(found.data(), 1, c.out(1), 1, count);
+  }
   void run(const ops::Search& f, const ops::Call& c) const {
     const LaneRows from(f.dtype, c.in(0), f.n), values(f.dtype, c.in(1), f.count);
     kernel_for<SearchKernel>(from.dtype())(f.right, f.n, from.data(), f.count, values.data(),
@@ -307,6 +318,9 @@ class HostOperations final : public backend::Operations {
   }
   void run(const ops::Solve& f, const ops::Call& c) const {
     kernel_for<SystemKernel>(f.dtype)(f.systems, c.in(0), c.in(1), c.out(2));
+  }
+  void run(const ops::Sylvester& f, const ops::Call& c) const {
+    kernel_for<SylvesterKernel>(f.dtype)(f.batch, f.m, f.n, c.in(0), c.in(1), c.in(2), c.out(3));
   }
   ops::Verdict run(const ops::Bincount& f, const ops::Call& c) const {
     if (holds_negative(c.in(0), f.rows * f.n, f.type)) return true;

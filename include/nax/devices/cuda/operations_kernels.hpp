@@ -46,7 +46,18 @@ class KernelOperations final : public backend::Operations {
       case ops::Op::shuffle:
       case ops::Op::correlate:
       case ops::Op::int8_matmul:
+      case ops::Op::quantile:
+      case ops::Op::sylvester:
         return false;
+      case ops::Op::factorise: {
+        const loops::Factorisation kind = static_cast<const ops::Factorise*>(call.form)->what.kind;
+        return kind != loops::Factorisation::schur && kind != loops::Factorisation::sqrtm;
+      }
+      case ops::Op::rows: {
+        const loops::RowFunction function = static_cast<const ops::Rows*>(call.form)->what.function;
+        return function != loops::RowFunction::spread_extrema &&
+               function != loops::RowFunction::mean_over_extrema;
+      }
       case ops::Op::convolve: {
         const DType dtype = static_cast<const ops::Convolve*>(call.form)->dtype;
         return convolution_library || dtype == DType::float32 || dtype == DType::float64;
@@ -190,6 +201,8 @@ class KernelOperations final : public backend::Operations {
   }
   void run(const ops::Shuffle&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Correlate&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
+  void run(const ops::Quantile&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
+  void run(const ops::Sylvester&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Int8Matmul&, const ops::Call& c) { nax::detail::throw_no_device_form(c.device); }
   void run(const ops::Sample& f, const ops::Call& c) {
     const char* const parameters[] = {c.in(1), c.in(2)};

@@ -4,7 +4,7 @@
 
 #include "nax/backend/cpu/gemm/product_kernel.hpp"
 #include "nax/expr/differentiation/wrt_operand.hpp"
-#include "nax/numpy/reductions/number_kernels.hpp"
+#include "nax/expr/evaluation/number_kernels.hpp"
 #include "nax/numpy/views/transpose.hpp"
 
 // Products of matrices: one primitive, `contract`, that is its own derivative.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "nax/backend/cpu/lines/extrema.hpp"
 #include "nax/numpy/reductions/rows.hpp"
 #include "nax/numpy/reductions/sum.hpp"
 #include "nax/rules/comparison.hpp"
@@ -20,33 +19,21 @@ auto reaches(const Array<T>& x_, const Array<T>& y, const AxisMarks& marks, bool
   return make_expr<rules::logical_or>(make_expr<rules::equal>(x, whole), make_expr<rules::not_equal>(x, x));
 }
 
-// Whether a derivative may go row by row, which takes no mask and no sum of one: nothing records it, and x
-// and what else has its elements (`of_x`, or null) lie row after row on the host, as do those that have one
-// element a row.
-NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const ArrayBase& y,
-                             const ArrayBase& of_y, const AxisMarks& marks);
-
-// kernel(x, y, g, result, rows, length) for blocks of rows; `result` has as many elements a row as it says,
-// `g` as many as the result has not.
-template <class T, class Kernel>
-Array<T> extremum_by_rows(const Array<T>& x, const Array<T>& y, const Array<T>& g, const Frame& frame,
-                          std::int64_t g_step, std::int64_t step, Kernel kernel) {
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame));
-  const std::int64_t rows = layout_of(y).size(), n = layout_of(x).size() / rows;
-  const T* const from = elements<const T>(x, transforms_handled);
-  const T* const tops = elements<const T>(y, transforms_handled);
-  const T* const given = elements<const T>(g, transforms_handled);
-  T* const out = elements<T>(result);
-  parallel_for(rows, (std::int64_t{1} << 14) / n + 1, [=](std::int64_t begin, std::int64_t end) {
-    kernel(from + begin * n, tops + begin, given + begin * g_step, out + begin * step, end - begin, n);
-  });
-  return result;
-}
-
-template <class Kernel, class T>
-typename Kernel::Function* extrema_kernel() {
-  cpu::provide<Kernel, T>();
-  return cpu::kernel_for<Kernel>(dtype_of<T>);
+// A derivative of the extremum y of rows of x row by row, which takes no mask and no sum of one, by the
+// operation of their device; nothing where that lacks it, something records it, or operands do not lie row
+// after row. `given`: g, one a row, for spread_extrema; t, of the elements of x, for mean_over_extrema.
+NAX_ENGINE std::optional<ArrayBase> extremum_by_rows(loops::RowFunction function, const ArrayBase& x,
+                                                     const ArrayBase& y, const ArrayBase& given,
+                                                     const AxisMarks& marks);
+template <loops::RowFunction function, class T, class Otherwise>
+Array<T> derivative_of_extremum(const Array<T>& x, const Array<T>& y, const Array<T>& given,
+                                const AxisMarks& marks, const Otherwise& otherwise) {
+  if constexpr (simd::has_packet<T>) {
+    cpu::provide<cpu::RowKernel<function>, T>();
+    if (std::optional<ArrayBase> result = extremum_by_rows(function, x, y, given, marks))
+      return typed<T>(*std::move(result));
+  }
+  return otherwise();
 }
 
 template <class Op, class X>
@@ -63,24 +50,20 @@ auto extremum_over(const char* function, const X& x, const AxisMarks& visible, b
   if constexpr (is_inexact_v<T> && is_array_v<X>) {
     if (serial_of(x) == 0) return result;
     const auto pull = [=](const Array<T>& g, const Array<T>& y) -> Array<T> {
-      if constexpr (simd::has_packet<T>)
-        if (goes_by_rows(x, nullptr, y, g, marks))
-          return extremum_by_rows(x, y, g, frame, 1, layout_of(x).size() / layout_of(y).size(),
-                                  extrema_kernel<cpu::SpreadExtremaKernel, T>());
-      const auto mask = reaches(x, y, marks, keep);
-      const Array<T> share = evaluate(make_expr<rules::divide>(g, sum_over<T>(mask, visible, keep, 1)));
-      return evaluate(
-          make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0))));
+      return derivative_of_extremum<loops::RowFunction::spread_extrema>(x, y, g, marks, [&] {
+        const auto mask = reaches(x, y, marks, keep);
+        const Array<T> share = evaluate(make_expr<rules::divide>(g, sum_over<T>(mask, visible, keep, 1)));
+        return Array<T>(evaluate(
+            make_selection<rules::where>(mask, unreduce(share, frame, marks, keep), Array<T>(T(0)))));
+      });
     };
     const auto push = [=](const Array<T>& t, const Array<T>& y) -> Array<T> {
-      if constexpr (simd::has_packet<T>)
-        if (goes_by_rows(x, &t, y, y, marks))
-          return extremum_by_rows(x, y, t, layout_of(y), layout_of(x).size() / layout_of(y).size(), 1,
-                                  extrema_kernel<cpu::MeanOverExtremaKernel, T>());
-      const auto mask = reaches(x, y, marks, keep);
-      const Array<T> chosen =
-          sum_over<T>(make_selection<rules::where>(mask, t, Array<T>(T(0))), visible, keep, 1);
-      return evaluate(make_expr<rules::divide>(chosen, sum_over<T>(mask, visible, keep, 1)));
+      return derivative_of_extremum<loops::RowFunction::mean_over_extrema>(x, y, t, marks, [&] {
+        const auto mask = reaches(x, y, marks, keep);
+        const Array<T> chosen =
+            sum_over<T>(make_selection<rules::where>(mask, t, Array<T>(T(0))), visible, keep, 1);
+        return Array<T>(evaluate(make_expr<rules::divide>(chosen, sum_over<T>(mask, visible, keep, 1))));
+      });
     };
     return record_with_result(std::move(result), wrt(x, pull, push));
   } else {
@@ -150,23 +133,24 @@ NAX_END
 NAX_BEGIN
 namespace detail {
 
-NAX_ENGINE bool goes_by_rows(const ArrayBase& x, const ArrayBase* of_x, const ArrayBase& y,
-                             const ArrayBase& of_y, const AxisMarks& marks) {
-  const Layout& layout = layout_of(x);
-  if (recording.tape || layout.size() == 0 || !layout.is_contiguous() || on_accelerator(x) ||
-      !marks_suffix(marks))
-    return false;
+NAX_ENGINE std::optional<ArrayBase> extremum_by_rows(loops::RowFunction function, const ArrayBase& x,
+                                                     const ArrayBase& y, const ArrayBase& given,
+                                                     const AxisMarks& marks) {
+  const Layout &layout = layout_of(x), &rows = layout_of(y);
+  const bool spreads = function == loops::RowFunction::spread_extrema;
+  if (recording.tape || layout.size() == 0 || !layout.is_contiguous() || !rows.is_contiguous() ||
+      !layout_of(given).is_contiguous() || !marks_suffix(marks) || rows.levels != layout.levels ||
+      !(static_cast<const Frame&>(layout_of(given)) == (spreads ? rows : layout)))
+    return std::nullopt;
   // Threads share rows; that there are enough of them must not depend on how many threads there are, as the
   // order of sums does on the way that is taken.
   constexpr std::int64_t enough_rows = 16;
-  if (layout.size() > cpu::detail::parallel_grain && layout_of(y).size() < enough_rows) return false;
-  for (const ArrayBase* one : {&y, &of_y})
-    if (on_accelerator(*one) || !layout_of(*one).is_contiguous() ||
-        !(static_cast<const Frame&>(layout_of(*one)) == layout_of(y)))
-      return false;
-  if (layout_of(y).levels != layout.levels) return false;
-  return !of_x || (!on_accelerator(*of_x) && layout_of(*of_x).is_contiguous() &&
-                   static_cast<const Frame&>(layout_of(*of_x)) == layout);
+  if (layout.size() > cpu::detail::parallel_grain && rows.size() < enough_rows) return std::nullopt;
+  const Device device = device_for(loops::name_of(function), x, y, given);
+  if (!backend::has(device, ops::Rows{{function}, x.dtype()})) return std::nullopt;
+  ArrayBase result = allocate(x.dtype(), spreads ? layout : rows, device);
+  run_rows(function, layout.size() / rows.size(), 0, {&x, &y, &given}, {&result});
+  return result;
 }
 
 }  // namespace detail

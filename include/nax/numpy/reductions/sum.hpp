@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nax/expr/differentiation/fused_sum.hpp"
-#include "nax/numpy/reductions/number_kernels.hpp"
+#include "nax/expr/evaluation/number_kernels.hpp"
 #include "nax/numpy/reductions/reduce.hpp"
 
 // Sums and means. An expression is summed as it is computed: its values are stored nowhere, not even for the

@@ -9,6 +9,17 @@ NAX_ENGINE void check_fraction(const char* function, double q) {
   if (!(q >= 0 && q <= 1)) raise<ValueError>({function, ": quantiles must be in the range [0, 1]"});
 }
 
+NAX_ENGINE ArrayBase selected_of_lines(const ArrayBase& x, std::int64_t rank, bool places) {
+  const ArrayBase rows = contiguous(x, transforms_handled);
+  Frame frame = layout_of(rows);
+  frame.shape.back() = 3;
+  ArrayBase found = allocate(places ? DType::int32 : x.dtype(), frame, device_for("quantile", x));
+  backend::run(found.device(),
+               ops::Quantile{lines_of(layout_of(rows), x.ndim() - 1), rows.dtype(), rank, places},
+               {device_data(rows), device_data(found)});
+  return found;
+}
+
 NAX_ENGINE QuantilePlaces quantile_places(QuantileMethod method, double q, const Array<std::int32_t>& numbers,
                                           std::int64_t most) {
   const bool from_table = on_accelerator(numbers);

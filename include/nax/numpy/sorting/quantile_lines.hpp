@@ -3,7 +3,6 @@
 #include <limits>
 #include <string_view>
 
-#include "nax/backend/cpu/sort/select.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
@@ -72,27 +71,15 @@ struct QuantileLines {
 };
 
 // Of each line along the last axis three elements: those that a sort would put at `rank` and behind it, and
-// one that is NaN where one of the line is, which the first two are then as well.
+// one that is NaN where one of the line is, which the first two are then as well; or their places (int32).
+NAX_ENGINE ArrayBase selected_of_lines(const ArrayBase& x, std::int64_t rank, bool places);
 template <class T>
 Array<T> selected_from(const Array<T>& x, std::int64_t rank) {
-  using Lane = sortable_t<T>;
-  const ArrayBase rows = sortable_rows(typed<T>(constant(x)));
-  const loops::Lines lines = lines_of(layout_of(rows), x.ndim() - 1);
-  Frame frame = layout_of(rows);
-  frame.shape.back() = 3;
-  const Lane* from = elements<const Lane>(rows, transforms_handled);
-  const auto select = [&](auto* to, const auto& f) {
-    loops::for_each_line(
-        lines, [=](std::int64_t first) { f(from + first, lines.n, rank, to + first / lines.n * 3); });
-  };
-  if (is_recorded(x)) {
-    const Array<std::int32_t> places = typed<std::int32_t>(allocate(DType::int32, frame));
-    select(elements<std::int32_t>(places), cpu::argquantile_line<Lane>);
-    return take_along_axis(x, places, -1);
-  }
-  ArrayBase found = allocate(dtype_of<Lane>, frame);
-  select(elements<Lane>(found), cpu::quantile_line<Lane>);
-  return from_accumulator<T>(std::move(found));
+  cpu::provide<cpu::QuantileKernel, sortable_t<T>>();
+  const bool recorded = is_recorded(x);
+  ArrayBase found = selected_of_lines(handle_of(x), rank, recorded);
+  return recorded ? take_along_axis(x, typed<std::int32_t>(std::move(found)), -1)
+                  : typed<T>(std::move(found));
 }
 
 // One quantile of the lines: between two neighbours. NaN, sorted last, makes the whole line NaN.
@@ -194,7 +181,8 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
   if (lines.shape(-1) == 0) raise<ValueError>({function, ": the array has no elements along the axis"});
   const int axis = lines.ndim() - 1;
   if (!options.weights.array()) {
-    if (count <= few && !ignore_nan && !on_accelerator(lines)) return QuantileLines<T>{lines, false};
+    if (count <= few && !ignore_nan && backend::has<ops::Quantile>(lines.device(), dtype_of<T>))
+      return QuantileLines<T>{lines, false};
     return QuantileLines<T>{sort_axis(lines, axis, false)};
   }
   if (options.method != "inverted_cdf")

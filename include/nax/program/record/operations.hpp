@@ -44,9 +44,22 @@ class ProgramOperations final : public backend::Operations {
   }
   // As the host, but recordings for texts of other systems are of operations that these have, too.
   bool has(const ops::Call& call) const override {
-    if (Recorder::current().composes &&
-        (call.op == ops::Op::correlate || call.op == ops::Op::attend || call.op == ops::Op::attend_gradient))
-      return false;
+    if (Recorder::current().composes) switch (call.op) {
+        case ops::Op::correlate:
+        case ops::Op::attend:
+        case ops::Op::attend_gradient:
+        case ops::Op::quantile:
+          return false;
+        case ops::Op::rows: {
+          const loops::RowFunction function = static_cast<const ops::Rows*>(call.form)->what.function;
+          if (function == loops::RowFunction::spread_extrema ||
+              function == loops::RowFunction::mean_over_extrema)
+            return false;
+          break;
+        }
+        default:
+          break;
+      }
     return backend::host_operations().has(call);
   }
 

@@ -40,12 +40,28 @@ void FactorKernel<kind>::run(const Factoring& f, const void* from, void* const* 
                result_at<R>(to[1], i, 1, k), result_at<T>(to[2], i, f.complete ? n : k, n));
       } else if constexpr (kind == Factorisation::eigh) {
         eigh<T>(x, n, f.lower, result_at<R>(to[0], i, 1, n), result_at<T>(to[1], i, n, n));
+      } else if constexpr (kind == Factorisation::schur) {
+        schur<T>(x, n, result_at<T>(to[0], i, n, n), result_at<T>(to[1], i, n, n));
+      } else if constexpr (kind == Factorisation::sqrtm) {
+        sqrtm<T>(x, n, result_at<T>(to[0], i, n, n));
       } else {
         static_assert(kind == Factorisation::eig);
         eig<T>(x, n, result_at<C>(to[0], i, 1, n), result_at<C>(to[1], i, n, n),
                result_at<R>(to[2], i, n, n));
       }
     }
+  });
+}
+
+template <class T>
+void SylvesterKernel::run(std::int64_t batch, std::int64_t m, std::int64_t n, const void* a, const void* b,
+                          const void* q, void* x) {
+  for_each_factored({Factorisation::schur, batch, m, n}, [=](std::int64_t begin, std::int64_t end) {
+    std::copy(static_cast<const T*>(q) + begin * m * n, static_cast<const T*>(q) + end * m * n,
+              static_cast<T*>(x) + begin * m * n);
+    for (std::int64_t i = begin; i < end; ++i)
+      solve_sylvester<T>(static_cast<const T*>(a) + i * m * m, m, static_cast<const T*>(b) + i * n * n, n,
+                         static_cast<T*>(x) + i * m * n);
   });
 }
 

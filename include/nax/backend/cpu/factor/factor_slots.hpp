@@ -20,6 +20,16 @@ struct FactorKernel {
   static void run(const Factoring& f, const void* from, void* const* to);
 };
 
+// x of a x + x b = q, each a batch of row-major matrices.
+struct SylvesterKernel {
+  static constexpr const char* name = "solve_sylvester";
+  using Function = void(std::int64_t batch, std::int64_t m, std::int64_t n, const void* a, const void* b,
+                        const void* q, void* x);
+  template <class T>
+  static void run(std::int64_t batch, std::int64_t m, std::int64_t n, const void* a, const void* b,
+                  const void* q, void* x);
+};
+
 inline FactorFunction* factor_kernel(Factorisation kind, DType dtype) {
   switch (kind) {
 #define NAX_FACTOR(name)    \
@@ -35,6 +45,8 @@ inline FactorFunction* factor_kernel(Factorisation kind, DType dtype) {
     NAX_FACTOR(det)
     NAX_FACTOR(slogdet)
     NAX_FACTOR(adjugate)
+    NAX_FACTOR(schur)
+    NAX_FACTOR(sqrtm)
 #undef NAX_FACTOR
   }
   return nullptr;

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "nax/backend/cpu/kernel_slots.hpp"
 #include "nax/backend/cpu/packets/packet.hpp"
 
 // Derivatives of the extrema of rows: in passes over a row that stays in the first cache. An element counts
@@ -58,27 +57,6 @@ void mean_over_extrema(const T* x, const T* y, const T* t, T* out, std::int64_t 
 }
 
 }  // namespace NAX_SIMD_ABI
-
-// The two, found by dtype.
-struct SpreadExtremaKernel {
-  static constexpr const char* name = "max";
-  using Function = void(const void* x, const void* y, const void* g, void* out, std::int64_t rows,
-                        std::int64_t n);
-  template <class T>
-  static void run(const void* x, const void* y, const void* g, void* out, std::int64_t rows, std::int64_t n) {
-    spread_extrema(static_cast<const T*>(x), static_cast<const T*>(y), static_cast<const T*>(g),
-                   static_cast<T*>(out), rows, n);
-  }
-};
-struct MeanOverExtremaKernel {
-  static constexpr const char* name = "max";
-  using Function = SpreadExtremaKernel::Function;
-  template <class T>
-  static void run(const void* x, const void* y, const void* t, void* out, std::int64_t rows, std::int64_t n) {
-    mean_over_extrema(static_cast<const T*>(x), static_cast<const T*>(y), static_cast<const T*>(t),
-                      static_cast<T*>(out), rows, n);
-  }
-};
 
 }  // namespace cpu
 NAX_END

@@ -177,6 +177,22 @@ struct ArgpartitionKernel {
   }
 };
 
+struct QuantileKernel {
+  static constexpr const char* name = "quantile";
+  using Function = void(const Lines&, std::int64_t rank, bool places, const void*, void*);
+  template <class T>
+  static void run(const Lines& lines, std::int64_t rank, bool places, const void* from_, void* to) {
+    const T* const from = static_cast<const T*>(from_);
+    for_each_line(lines, [=](std::int64_t first) {
+      const std::int64_t at = first / lines.n * 3;
+      if (places)
+        argquantile_line(from + first, lines.n, rank, static_cast<std::int32_t*>(to) + at);
+      else
+        quantile_line(from + first, lines.n, rank, static_cast<T*>(to) + at);
+    });
+  }
+};
+
 struct SearchKernel {
   static constexpr const char* name = "searchsorted";
   using Function = void(bool right, std::int64_t n, const void* sorted, std::int64_t count,

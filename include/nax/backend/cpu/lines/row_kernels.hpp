@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/lines/cross_entropy.hpp"
+#include "nax/backend/cpu/lines/extrema.hpp"
 #include "nax/backend/cpu/lines/parameter_gradients.hpp"
 #include "nax/backend/cpu/lines/rms_norm.hpp"
 #include "nax/backend/cpu/lines/row_slots.hpp"
@@ -12,10 +13,7 @@ namespace cpu {
 template <class T>
 void SoftmaxBlockKernel::run(RowFunction kind, const void* rows, void* out, std::int64_t count,
                              std::int64_t n) {
-  const Softmax what = kind == RowFunction::softmax       ? Softmax::softmax
-                       : kind == RowFunction::log_softmax ? Softmax::log_softmax
-                                                          : Softmax::logsumexp;
-  softmax_rows(what, static_cast<const T*>(rows), static_cast<T*>(out), count, n);
+  softmax_rows(kind, static_cast<const T*>(rows), static_cast<T*>(out), count, n);
 }
 
 template <RowFunction kind>
@@ -29,12 +27,10 @@ void RowKernel<kind>::run(const loops::Rows& r, const char* const* from, char* c
   const auto out = [&](int i, std::int64_t at) { return to[i] ? reinterpret_cast<T*>(to[i]) + at : nullptr; };
   parallel_for(r.rows, ((std::int64_t{1} << 14) + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t some = end - begin, at = begin * n;
-    if constexpr (kind == RowFunction::softmax) {
-      softmax_rows(Softmax::softmax, in(0, at), out(0, at), some, n);
-    } else if constexpr (kind == RowFunction::log_softmax) {
-      softmax_rows(Softmax::log_softmax, in(0, at), out(0, at), some, n);
+    if constexpr (kind == RowFunction::softmax || kind == RowFunction::log_softmax) {
+      softmax_rows(kind, in(0, at), out(0, at), some, n);
     } else if constexpr (kind == RowFunction::logsumexp) {
-      softmax_rows(Softmax::logsumexp, in(0, at), out(0, begin), some, n);
+      softmax_rows(kind, in(0, at), out(0, begin), some, n);
     } else if constexpr (kind == RowFunction::variance) {
       variance_rows(in(0, at), out(0, begin), some, n, static_cast<T>(r.number));
     } else if constexpr (kind == RowFunction::standardize) {
@@ -56,6 +52,10 @@ void RowKernel<kind>::run(const loops::Rows& r, const char* const* from, char* c
       if (to[0]) rms_norm_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, 0), out(0, at), some, n);
     } else if constexpr (kind == RowFunction::cross_entropy) {
       cross_entropy_rows(in(0, at), in(1, at), out(0, begin), out(1, begin), out(2, begin), some, n);
+    } else if constexpr (kind == RowFunction::spread_extrema) {
+      spread_extrema(in(0, at), in(1, begin), in(2, begin), out(0, at), some, n);
+    } else if constexpr (kind == RowFunction::mean_over_extrema) {
+      mean_over_extrema(in(0, at), in(1, begin), in(2, at), out(0, begin), some, n);
     } else {
       static_assert(kind == RowFunction::cross_entropy_gradient);
       cross_entropy_gradient_rows(in(0, at), in(1, at), in(2, begin), in(3, begin), in(4, begin),

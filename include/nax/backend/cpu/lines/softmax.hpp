@@ -3,13 +3,12 @@
 #include <cmath>
 
 #include "nax/backend/cpu/reduce/reducers.hpp"
+#include "nax/loops/row_functions.hpp"
 
 // logsumexp, softmax and log_softmax of contiguous rows of float or double. A row is read from memory once;
 // the passes over it find it in the cache.
 NAX_BEGIN
 namespace cpu {
-
-enum class Softmax { logsumexp, softmax, log_softmax };
 
 namespace detail {
 inline namespace NAX_SIMD_ABI {
@@ -98,16 +97,16 @@ inline namespace NAX_SIMD_ABI {
 
 // Rows of n elements each. out: one number a row for logsumexp; a row otherwise, which may be x itself.
 template <class T>
-void softmax_rows(Softmax what, const T* x, T* out, std::int64_t rows, std::int64_t n) {
+void softmax_rows(loops::RowFunction what, const T* x, T* out, std::int64_t rows, std::int64_t n) {
   using P = simd::Packet<T>;
   for (std::int64_t r = 0; r < rows; ++r) {
     const T* row = x + r * n;
     const T m = detail::fold_run<reduce_op::Max<T>, T>(row, n);
     const P shift(m);
     T* to = out + r * n;
-    if (what == Softmax::logsumexp) {
+    if (what == loops::RowFunction::logsumexp) {
       out[r] = std::isfinite(m) ? m + std::log(detail::sum_exp<T>(row, n, m, nullptr)) : m;
-    } else if (what == Softmax::softmax) {
+    } else if (what == loops::RowFunction::softmax) {
       const T s = detail::sum_exp(row, n, m, to);
       const P sum(s), inverse(T(1) / s);
       detail::fill_run(to, n, [=](std::int64_t i, std::int64_t count) {

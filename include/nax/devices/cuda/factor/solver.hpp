@@ -42,6 +42,8 @@ inline void launch_solver(Device device, const loops::Factoring& f, DType dtype,
       case loops::Factorisation::adjugate:
         return factorise_adjugate(device, f, a, to);
       case loops::Factorisation::triangle:  // a kernel of nax's
+      case loops::Factorisation::schur:     // of the host alone
+      case loops::Factorisation::sqrtm:
         break;
     }
   });

@@ -71,6 +71,9 @@ void launch_rows_of(Device device, const loops::Rows& what, const char* const* f
       return launch_norm_gradient<T, true>(device, what, operands);
     case RowFunction::rms_norm_gradient:
       return launch_norm_gradient<T, false>(device, what, operands);
+    case RowFunction::spread_extrema:  // of the host alone
+    case RowFunction::mean_over_extrema:
+      break;
   }
   raise<DeviceError>({"rows: function ", static_cast<int>(what.function), " has no kernel on ", device});
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "nax/backend/cpu/kernel_slots.hpp"
-#include "nax/numpy/elementwise/cast.hpp"
+#include "nax/expr/evaluation/evaluate.hpp"
+#include "nax/expr/expressions/operators.hpp"
 #include "nax/rules/arithmetic.hpp"
 
 // Arithmetic with numbers for functions over ArrayBase, found by dtype as the host's kernels are.
