@@ -208,6 +208,7 @@ T select_element(const T* x, std::int64_t n, std::int64_t rank) {
 }
 
 inline constexpr std::int64_t partition_sorts = 64;  // runs up to this length
+inline constexpr std::int64_t quantile_sorts = 1024;
 
 }  // namespace NAX_SIMD_ABI
 }  // namespace detail
@@ -243,6 +244,13 @@ void argpartition_line(const T* x, std::int64_t n, std::int64_t rank, std::int32
 template <class T>
 void quantile_line(const T* x, std::int64_t n, std::int64_t rank, T* out) {
   const bool nan = holds_nan(x, n);
+  if (n <= detail::quantile_sorts && !nan) {
+    T line[detail::quantile_sorts];
+    sort_run(x, line, n, false);
+    out[0] = out[2] = line[rank];
+    out[1] = line[rank + 1 < n ? rank + 1 : rank];
+    return;
+  }
   const detail::Selected<T> found =
       nan ? detail::Selected<T>{std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::quiet_NaN()}
           : detail::select_number(x, n, n, rank);
