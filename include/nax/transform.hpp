@@ -17,7 +17,6 @@
 #include "nax/transform/grad.hpp"
 #include "nax/transform/jacobian.hpp"
 #include "nax/transform/jit.hpp"
-#include "nax/transform/jit/graph_call.hpp"
 #include "nax/transform/jit/options.hpp"
 #include "nax/transform/jvp.hpp"
 #include "nax/transform/linear_transpose.hpp"

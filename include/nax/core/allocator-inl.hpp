@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/core/allocator.hpp"
+#include "nax/core/memory_pool.hpp"
 #include "nax/core/per_thread.hpp"
 
 NAX_BEGIN
@@ -189,6 +189,16 @@ NAX_ENGINE void Pool::release_slabs(std::size_t index) {
 NAX_END
 NAX_BEGIN
 
+NAX_ENGINE void* HostAllocator::allocate_shared(std::size_t bytes) {
+  using namespace detail::memory;
+  if (NAX_ALLOCATOR_CACHES && bytes <= small_limit && !thread_ended) {
+    Pool::instance().refill(bytes);
+    return pop(*thread_cache, bytes);
+  }
+  return Pool::instance().allocate(bytes);
+}
+NAX_ENGINE void HostAllocator::share_counts() { detail::memory::Pool::instance().share_counts(); }
+
 NAX_ENGINE void HostAllocator::deallocate(void* pointer, std::size_t bytes) noexcept {
   using namespace detail::memory;
   if (!pointer) return;
@@ -197,12 +207,22 @@ NAX_ENGINE void HostAllocator::deallocate(void* pointer, std::size_t bytes) noex
       const std::size_t index = small_class(bytes);
       cache->lists[index].push(static_cast<Block*>(pointer));
       const bool full = cache->lists[index].count * small_bytes(index) > list_bytes;
-      if (cache->count_deallocation(bytes) || full) [[unlikely]]
-        settle(index, full);
+      if (cache->count_deallocation(bytes) || full) [[unlikely]] {
+        share_counts();
+        if (full) Pool::instance().spill(index);
+      }
       return;
     }
   }
-  deallocate_shared(pointer, bytes);
+  Pool::instance().deallocate(pointer, bytes);
+}
+
+NAX_ENGINE MemoryStats memory_stats() { return detail::memory::Pool::instance().stats(); }
+NAX_ENGINE void reset_peak_memory() { detail::memory::Pool::instance().reset_peak(); }
+NAX_ENGINE void release_cached_memory() { detail::memory::Pool::instance().release_cached(); }
+NAX_ENGINE void set_memory_limit(std::size_t bytes) { detail::memory::Pool::instance().set_limit(bytes); }
+NAX_ENGINE void set_memory_cache(double multiple) {
+  detail::memory::Pool::instance().set_cache_multiple(multiple);
 }
 
 NAX_END

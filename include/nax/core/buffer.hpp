@@ -211,6 +211,8 @@ class BufferRef {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include "nax/core/graph_memory.hpp"
+
 NAX_BEGIN
 namespace detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/core/graph_recording.hpp"
+#include "nax/core/graph_memory.hpp"
 
 NAX_BEGIN
 namespace detail {

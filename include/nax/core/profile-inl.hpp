@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <cstring>
+
 #include "nax/core/os/os.hpp"
 #include "nax/core/per_thread.hpp"
-#include "nax/core/profile.hpp"
+#include "nax/core/profile_lanes.hpp"
 
 NAX_BEGIN
 namespace detail::profile {
@@ -15,6 +18,12 @@ NAX_ENGINE int noted_now() {
   on.fetch_and(~environment_unread);
 #endif
   return on.load(std::memory_order_relaxed);
+}
+
+NAX_ENGINE std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 NAX_ENGINE void Lane::add(const Event& event) {
@@ -69,6 +78,38 @@ NAX_ENGINE NamedLane& lane_of_this_thread() {
     per_thread<Taken>().lane = this_lane;
   }
   return *this_lane;
+}
+
+NAX_ENGINE void Span::begin(int what, Kind kind, const char* name, const char* more, Device device) {
+  if (what & environment_unread) what = noted_now();
+  if (what == 0) return;
+  char joined[Event::name_bytes] = {};
+  std::size_t length = 0;
+  for (const char* part : {name, more})
+    for (; *part && length + 1 < Event::name_bytes; ++part) joined[length++] = *part;
+  if (what & tracing) {
+    event_ = new Event;
+    event_->kind = kind;
+    std::memcpy(event_->name, joined, sizeof joined);
+    event_->device = device;
+    if (TimeDevice* const time = time_device[static_cast<int>(device.platform)];
+        time && (kind == Kind::operation || kind == Kind::copy))
+      event_->times = time(device);
+    event_->begin = now();
+  }
+  if ((what & naming_ranges) && name_ranges.begin) name_ranges.begin(joined), named_ = true;
+}
+
+NAX_ENGINE void Span::end() noexcept {
+  if (named_) name_ranges.end();
+  if (!event_) return;
+  if (event_->times) event_->times->end();
+  event_->end = now();
+  try {
+    lane_of_this_thread().lane.add(*event_);
+  } catch (...) {  // no memory for events: the program goes on
+  }
+  delete event_;
 }
 
 NAX_ENGINE void describe(Event& event, const Dims& shape, std::uint64_t bytes, double flops) {

@@ -1,17 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
 
-#include "nax/core/at_fork.hpp"
+#include "nax/core/compiled_once.hpp"
 #include "nax/core/device.hpp"
-#include "nax/core/error.hpp"
 #include "nax/core/shape.hpp"
 
 // Events that the engine notes while a profile is taken.
@@ -85,60 +79,10 @@ inline constinit std::atomic<int> on{environment_unread};
 NAX_ENGINE int noted_now();
 inline std::atomic<unsigned> traces{0};  // that have begun
 
-inline std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+// Nanoseconds of the steady clock.
+NAX_ENGINE std::int64_t now();
 
-inline constexpr std::size_t most_events = std::size_t{1} << 18;
-
-// One thread's events.
-class Lane {
- public:
-  void add(const Event& event);
-  void copy_to(std::vector<Event>& events, std::int64_t since, std::uint64_t& dropped);
-  void clear();
-
- private:
-  ForkMutex mutex_;
-  std::vector<Event> events_;
-  std::size_t dropped_ = 0;
-};
-
-struct NamedLane {
-  std::string name;
-  Lane lane;
-  bool taken = true;    // by a thread that lives
-  bool worker = false;  // of a stage or a device: where it does nothing it is idle
-};
-
-// All lanes of the process; never destroyed, since threads may end after everything else.
-class Lanes {
- public:
-  static Lanes& instance() {
-    static Lanes* const lanes = new Lanes;
-    return *lanes;
-  }
-  // A lane of that name that no thread has, or a new one.
-  NamedLane* take(const std::string& name);
-  void leave(NamedLane* lane);
-  template <class F>
-  void for_each(const F& f) {
-    const std::lock_guard lock(mutex_);
-    for (const auto& lane : lanes_) f(*lane);
-  }
-
- private:
-  ForkMutex mutex_;
-  std::vector<std::unique_ptr<NamedLane>> lanes_;
-  int unnamed_ = 0;
-};
-
-inline constinit thread_local NamedLane* this_lane = nullptr;
 inline constinit thread_local const char* this_name = nullptr;  // of the thread, where it has one
-
-NAX_ENGINE NamedLane& lane_of_this_thread();
 
 // Sets the name of this thread in profiles from its first event on; the text must outlive the thread.
 inline void name_thread(const char* name) { this_name = name; }
@@ -167,37 +111,9 @@ class Span {
   Event* event() const { return event_; }
 
  private:
-  [[gnu::cold]] NAX_COMPILED_ONCE void begin(int what, Kind kind, const char* name, const char* more,
-                                             Device device) {
-    if (what & environment_unread) what = noted_now();
-    if (what == 0) return;
-    char joined[Event::name_bytes] = {};
-    std::size_t length = 0;
-    for (const char* part : {name, more})
-      for (; *part && length + 1 < Event::name_bytes; ++part) joined[length++] = *part;
-    if (what & tracing) {
-      event_ = new Event;
-      event_->kind = kind;
-      std::memcpy(event_->name, joined, sizeof joined);
-      event_->device = device;
-      if (TimeDevice* const time = time_device[static_cast<int>(device.platform)];
-          time && (kind == Kind::operation || kind == Kind::copy))
-        event_->times = time(device);
-      event_->begin = now();
-    }
-    if ((what & naming_ranges) && name_ranges.begin) name_ranges.begin(joined), named_ = true;
-  }
-  [[gnu::cold]] NAX_COMPILED_ONCE void end() noexcept {
-    if (named_) name_ranges.end();
-    if (!event_) return;
-    if (event_->times) event_->times->end();
-    event_->end = now();
-    try {
-      lane_of_this_thread().lane.add(*event_);
-    } catch (...) {  // no memory for events: the program goes on
-    }
-    delete event_;
-  }
+  [[gnu::cold]] void begin(int what, Kind kind, const char* name, const char* more, Device device);
+  [[gnu::cold]] void end() noexcept;
+
   Event* event_ = nullptr;
   bool named_ = false;
 };

@@ -166,8 +166,7 @@ class Jitted {
       entry = cache_.add(std::move(fresh), std::move(key));
     }
     // Each thread has handles of libraries of its own, which it makes in its first call.
-    if (accelerator_of(device).graphs().wants_plain_call() &&
-        entry->called.insert(std::this_thread::get_id()).second) {
+    if (accelerator_of(device).graphs().wants_plain_call() && entry->begins_on_thread()) {
       use.end();
       return materialise_tree(call_with(f_, std::move(inputs)));
     }
@@ -180,25 +179,19 @@ class Jitted {
             if (!fixed[i]) for_each_leaf(argument, [&](ArrayBase& leaf) { leaf = std::move(leaves[at++]); });
         });
         Out out = materialise_tree(call_with(f_, std::move(own)));
-        GraphCall::Results results;
+        GraphResults results;
         for_each_leaf(out, [&](ArrayBase& leaf) { results.push_back(std::exchange(leaf, ArrayBase())); });
         entry->out = std::move(out);
         return results;
       };
       try {
-        const std::size_t recordings = entry->calls.size();
-        GraphCall::Results results = run_by_graph(*entry, device, arguments, gives, traced);
-        if (entry->calls.size() > recordings) {
-          ++jit_recordings;
-          cache_.keep_within(jit_cache_bytes.load(std::memory_order_relaxed));
-        }
+        GraphResults results = cache_.run(*entry, device, arguments, gives, traced);
         Out out = *entry->out;
         std::size_t at = 0;
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });
         return out;
       } catch (const NotRecordable& why) {
-        entry->plain = &plain_calls(why.what());
-        entry->calls.clear();
+        entry->refuse(why.what());
       }
     }
     use.end();
@@ -209,7 +202,6 @@ class Jitted {
   // On the host.
   template <class Out, class Inputs>
   struct Recorded final : ProgramEntry {
-    std::type_index inputs = typeid(Inputs);
     CallKey key;  // of what has no quick signature
     typename OpaqueArguments<Inputs>::type opaque;
     std::optional<Out> out;  // without its arrays

@@ -2,6 +2,7 @@
 
 #include "nax/core/at_fork.hpp"
 #include "nax/core/json_text.hpp"
+#include "nax/core/profile_lanes.hpp"
 #include "nax/modules/profiler/trace.hpp"
 
 NAX_BEGIN

@@ -7,7 +7,7 @@ NAX_BEGIN
 namespace detail {
 
 NAX_ENGINE GraphCall::GraphCall(Device device, const std::vector<ArrayBase>& like,
-                                const std::vector<bool>& donated, Function f)
+                                const std::vector<bool>& donated, GraphFunction f)
     : device_(device), memory_(new GraphMemory(accelerator_of(device).graphs(), device)) {
   GraphMaker& maker = accelerator_of(device).graphs();
   GraphRecording graph{device, memory_.get(), nullptr, &pinned_};

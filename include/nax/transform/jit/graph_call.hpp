@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "nax/core/function_ref.hpp"
+#include "nax/core/graph_memory.hpp"
 #include "nax/core/transfer.hpp"
 #include "nax/numpy/views/copy.hpp"
+#include "nax/transform/jit/graph_cache.hpp"
 
 // One recording of a function's launches, with memory of its own for arguments, results and what lies
 // between.
@@ -17,11 +18,11 @@ namespace detail {
 // and so the call may be replayed when no handle refers to them any more, or else its results are copied.
 class GraphCall {
  public:
-  using Results = std::vector<ArrayBase>;
-  using Function = FunctionRef<Results(std::vector<ArrayBase>& arguments)>;
+  using Results = GraphResults;
 
   // Records f with arguments of these shapes. What f throws leaves everything as it was.
-  GraphCall(Device device, const std::vector<ArrayBase>& like, const std::vector<bool>& donated, Function f);
+  GraphCall(Device device, const std::vector<ArrayBase>& like, const std::vector<bool>& donated,
+            GraphFunction f);
 
   // Are all results the graph's alone?
   bool is_free() const;

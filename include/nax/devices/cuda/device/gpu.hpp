@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "nax/core/accelerator.hpp"
+#include "nax/core/graph_memory.hpp"
 #include "nax/devices/cuda/device/gpu_graphs.hpp"
 #include "nax/devices/cuda/device/memory_pool.hpp"
 #include "nax/devices/cuda/device/streams.hpp"
