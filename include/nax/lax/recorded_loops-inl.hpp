@@ -2,13 +2,18 @@
 
 #include "nax/expr/differentiation/output_node.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
-#include "nax/lax/recorded_loops.hpp"
+#include "nax/lax/body_nodes.hpp"
 #include "nax/numpy/indexing/selection.hpp"
 #include "nax/numpy/views/copy.hpp"
 #include "nax/transform/differentiate.hpp"
 
 NAX_BEGIN
 namespace detail {
+
+NAX_ENGINE bool records_loop(std::int64_t n) {
+  return graph_recording && program::is_recording() && n >= least_recorded_turns &&
+         !program::Recorder::current().unrolls;
+}
 
 [[noreturn]] inline void refuse_loop(const char* why) { throw NotRecordable(why); }
 

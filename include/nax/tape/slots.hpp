@@ -1,12 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "nax/core/per_thread.hpp"
 #include "nax/tape/number.hpp"
 
 // Values that travel with a sweep (cotangents, tangents): for each node of a range nothing, an array or a
@@ -20,14 +17,8 @@ class ArrayPool {
  public:
   ArrayBase& of(std::uint32_t at) { return values_[at]; }
   std::uint32_t put(ArrayBase&& value);
-  ArrayBase take(std::uint32_t at) {
-    free_.push_back(at);
-    return std::move(of(at));
-  }
-  void clear() {
-    values_.clear();
-    free_.clear();
-  }
+  ArrayBase take(std::uint32_t at);
+  void clear();
 
  private:
   std::vector<ArrayBase> values_;
@@ -36,12 +27,8 @@ class ArrayPool {
 
 class Slots {
  public:
-  explicit Slots(std::size_t begin) : begin_(begin), room_(std::exchange(spare(), Room())) {}
-  ~Slots() {
-    if (room_.size > most_kept) return;
-    room_.clear();
-    spare() = std::move(room_);
-  }
+  explicit Slots(std::size_t begin);
+  ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
@@ -50,22 +37,9 @@ class Slots {
   bool holds(std::size_t node) const { return kind(node) != Kind::none; }
   bool holds_number(std::size_t node) const { return kind(node) > Kind::array; }
   // Pointers are good until the next call that makes or takes a value.
-  ArrayBase* find(std::size_t node) {
-    const Kind found = kind(node);
-    if (found == Kind::none) return nullptr;
-    return found == Kind::array ? &room_.arrays.of(place(node)) : &put(node, take_number(node).array(device));
-  }
-  ArrayBase& put(std::size_t node, ArrayBase&& value) {
-    room_.reach(node - begin_);
-    room_.kinds[node - begin_] = Kind::array;
-    place(node) = room_.arrays.put(std::move(value));
-    return room_.arrays.of(place(node));
-  }
-  ArrayBase take(std::size_t node) {
-    if (holds_number(node)) return take_number(node).array(device);
-    room_.kinds[node - begin_] = Kind::none;
-    return room_.arrays.take(place(node));
-  }
+  ArrayBase* find(std::size_t node);
+  ArrayBase& put(std::size_t node, ArrayBase&& value);
+  ArrayBase take(std::size_t node);
   void put_number(std::size_t node, Number number) {
     room_.reach(node - begin_);
     room_.kinds[node - begin_] = kind_of(number.dtype);
@@ -97,33 +71,24 @@ class Slots {
   // The memory of slots, which the next sweep of the thread takes over.
   struct Room {
     std::size_t size = 0, used = 0;  // `kinds` is none from `used` on
-    std::unique_ptr<Kind[]> kinds;
-    std::unique_ptr<Value[]> values;
+    Kind* kinds = nullptr;
+    Value* values = nullptr;
     ArrayPool arrays;
 
+    Room() = default;
+    Room(Room&& other) noexcept;
+    Room& operator=(Room&& other) noexcept;
+    ~Room();
     void reach(std::size_t i) {
       if (i < used) return;
       if (i >= size) [[unlikely]]
         grow(i);
       used = i + 1;
     }
-    NAX_COMPILED_ONCE void grow(std::size_t i) {
-      const std::size_t larger = std::max({i + 1, 2 * size, std::size_t{64}});
-      auto new_values = std::unique_ptr<Value[]>(new Value[larger]);
-      auto new_kinds = std::make_unique<Kind[]>(larger);
-      std::copy_n(values.get(), used, new_values.get());
-      std::copy_n(kinds.get(), used, new_kinds.get());
-      values = std::move(new_values);
-      kinds = std::move(new_kinds);
-      size = larger;
-    }
-    void clear() {
-      std::fill_n(kinds.get(), used, Kind::none);
-      used = 0;
-      arrays.clear();
-    }
+    void grow(std::size_t i);
+    void clear();
   };
-  static Room& spare() { return per_thread<Room>(); }
+  static Room& spare();
 
   static Kind kind_of(DType dtype) { return dtype == DType::float32 ? Kind::single : Kind::wide; }
   Kind kind(std::size_t node) const {
@@ -132,16 +97,7 @@ class Slots {
   }
   unsigned char* bytes(std::size_t node) { return room_.values[node - begin_].bytes; }
   std::uint32_t& place(std::size_t node) { return *reinterpret_cast<std::uint32_t*>(bytes(node)); }
-  NAX_COMPILED_ONCE bool becomes_number(std::size_t node, DType dtype) {
-    const ArrayBase& array = room_.arrays.of(place(node));
-    if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
-        on_accelerator(array))
-      return false;
-    const ArrayBase taken = room_.arrays.take(place(node));
-    std::memcpy(bytes(node), raw_data(taken), dtype_size(dtype));
-    room_.kinds[node - begin_] = kind_of(dtype);
-    return true;
-  }
+  bool becomes_number(std::size_t node, DType dtype);
 
   std::size_t begin_;
   Room room_;
@@ -151,20 +107,5 @@ class Slots {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
-NAX_BEGIN
-namespace detail {
-
-NAX_ENGINE std::uint32_t ArrayPool::put(ArrayBase&& value) {
-  if (free_.empty()) {
-    values_.push_back(std::move(value));
-    return static_cast<std::uint32_t>(values_.size() - 1);
-  }
-  const std::uint32_t at = free_.back();
-  free_.pop_back();
-  of(at) = std::move(value);
-  return at;
-}
-
-}  // namespace detail
-NAX_END
+#include "nax/tape/slots-inl.hpp"
 #endif

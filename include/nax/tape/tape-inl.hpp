@@ -1,9 +1,62 @@
 #pragma once
 
+#include <algorithm>
+
 #include "nax/tape/tape.hpp"
 
 NAX_BEGIN
 namespace detail {
+
+struct Tape::Chunk {
+  alignas(std::max_align_t) unsigned char bytes[chunk_bytes];
+  Chunk() {}  // not zeroed
+};
+
+NAX_ENGINE Tape::Tape() : last_{next_serial(), 0} {}
+NAX_ENGINE Tape::~Tape() {
+  pop(0);
+  for (Chunk* const chunk : chunks_) delete chunk;
+  delete[] nodes_;
+}
+
+NAX_ENGINE void Tape::grow() {
+  const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
+  Entry* const grown = new Entry[capacity];
+  std::copy_n(nodes_, size_, grown);
+  delete[] std::exchange(nodes_, grown);
+  capacity_ = capacity;
+}
+
+NAX_ENGINE void Tape::leave_segment(std::size_t index) {
+  if (serial_counter < last_.serial + (index - last_.index)) serial_counter = draw_range();
+  if (last_.index != index) earlier_.push_back(last_);
+  last_ = {serial_counter, index};
+}
+
+NAX_ENGINE std::size_t Tape::find_earlier(std::uint64_t serial) const {
+  const auto after =
+      std::upper_bound(earlier_.begin(), earlier_.end(), serial,
+                       [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
+  if (after == earlier_.begin()) return npos;
+  const Segment& segment = *(after - 1);
+  const std::uint64_t i = serial - segment.serial + segment.index;
+  return i < (after == earlier_.end() ? last_ : *after).index ? i : npos;
+}
+
+NAX_ENGINE void Tape::begin_chunk(std::size_t bytes) {
+  if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
+  const std::uint32_t next = chunks_.empty() ? 0 : chunk_ + 1;
+  if (next == chunks_.size()) {
+    chunks_.reserve(chunks_.size() + 1);
+    chunks_.push_back(new Chunk);
+  }
+  use_chunk(next);
+}
+NAX_ENGINE void Tape::use_chunk(std::uint32_t chunk) {
+  chunk_ = chunk;
+  free_ = chunks_[chunk]->bytes;
+  chunk_end_ = free_ + chunk_bytes;
+}
 
 NAX_ENGINE void Tape::pop(std::size_t mark) noexcept {
   if (size_ == mark) return;

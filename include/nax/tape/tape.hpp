@@ -56,8 +56,8 @@ class Tape {
   static constexpr std::size_t npos = ~std::size_t{0};
   static constexpr int range_bits = 42;  // of a serial, that count within a range
 
-  Tape() : last_{next_serial(), 0} {}
-  ~Tape() { pop(0); }
+  Tape();
+  ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
@@ -66,7 +66,7 @@ class Tape {
   // No array on the tape has a lower serial.
   std::uint64_t first_serial() const {
     if (size_ == 0) return next_serial();
-    return earlier_.empty() ? last_.serial : earlier_.front().serial;
+    return earlier_.empty() ? last_.serial : earlier_[0].serial;
   }
   Node& operator[](std::size_t i) { return *nodes_[i].node; }
 
@@ -165,13 +165,7 @@ class Tape {
   };
   static constexpr std::uint32_t chunk_bytes = 1 << 16;
 
-  [[gnu::noinline]] void grow() {
-    const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
-    auto grown = std::unique_ptr<Entry[]>(new Entry[capacity]);
-    std::copy_n(nodes_.get(), size_, grown.get());
-    nodes_ = std::move(grown);
-    capacity_ = capacity;
-  }
+  void grow();
   // Puts a node on the tape, for which there is room. Its serial.
   std::uint64_t append(Node* node) {
     const Watchers watchers = scopes.marks.size() > 1 ? watchers_of(*node) : watcher_bit(0);
@@ -196,20 +190,8 @@ class Tape {
       leave_segment(index);
     return serial_counter++;
   }
-  [[gnu::noinline]] void leave_segment(std::size_t index) {
-    if (serial_counter < last_.serial + (index - last_.index)) serial_counter = draw_range();
-    if (last_.index != index) earlier_.push_back(last_);
-    last_ = {serial_counter, index};
-  }
-  NAX_COMPILED_ONCE std::size_t find_earlier(std::uint64_t serial) const {
-    const auto after =
-        std::upper_bound(earlier_.begin(), earlier_.end(), serial,
-                         [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
-    if (after == earlier_.begin()) return npos;
-    const Segment& segment = *(after - 1);
-    const std::uint64_t i = serial - segment.serial + segment.index;
-    return i < (after == earlier_.end() ? last_ : *after).index ? i : npos;
-  }
+  void leave_segment(std::size_t index);
+  std::size_t find_earlier(std::uint64_t serial) const;
 
   unsigned char* bump(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};
@@ -218,26 +200,14 @@ class Tape {
     return std::exchange(free_, free_ + bytes);
   }
 
-  [[gnu::noinline]] void begin_chunk(std::size_t bytes) {
-    if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
-    const std::uint32_t next = chunks_.empty() ? 0 : chunk_ + 1;
-    if (next == chunks_.size()) chunks_.push_back(std::make_unique<Chunk>());
-    use_chunk(next);
-  }
-  void use_chunk(std::uint32_t chunk) {
-    chunk_ = chunk;
-    free_ = chunks_[chunk]->bytes;
-    chunk_end_ = free_ + chunk_bytes;
-  }
+  void begin_chunk(std::size_t bytes);
+  void use_chunk(std::uint32_t chunk);
 
-  struct Chunk {
-    alignas(std::max_align_t) unsigned char bytes[chunk_bytes];
-    Chunk() {}  // not zeroed
-  };
+  struct Chunk;
 
-  std::unique_ptr<Entry[]> nodes_;
+  Entry* nodes_ = nullptr;
   std::size_t size_ = 0, capacity_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> chunks_;
   std::uint32_t chunk_ = 0;  // the one in use
   unsigned char *free_ = nullptr, *chunk_end_ = nullptr;
   std::vector<Segment> earlier_;

@@ -288,8 +288,8 @@ class Jitted {
       count_plain(*found->plain, options_.required);
     } else {
       Own& own = static_cast<Own&>(*found);
-      std::vector<ArrayBase> results(own.program->result_count());
-      if (run_program(*own.program, arguments.data(), arguments.size(), results.data())) {
+      std::vector<ArrayBase> results;
+      if (run_program(*own.program, arguments.data(), arguments.size(), results)) {
         Out out = *own.out;
         std::size_t at = 0;
         for_each_leaf(out, [&](ArrayBase& leaf) { leaf = std::move(results[at++]); });

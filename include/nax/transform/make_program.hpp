@@ -1,7 +1,7 @@
 #pragma once
 
+#include <iosfwd>
 #include <memory>
-#include <ostream>
 #include <string>
 
 #include "nax/transform/call.hpp"
@@ -14,19 +14,19 @@ NAX_BEGIN
 class ProgramText {
  public:
   explicit ProgramText(std::shared_ptr<const program::Program> p) : program_(std::move(p)) {}
-  std::string text() const { return program_->text(); }
+  std::string text() const;
   // How many steps a call takes.
-  std::size_t size() const { return program_->step_count(); }
+  std::size_t size() const;
   // Bytes of memory that lie between arguments and results.
-  std::size_t temporary_bytes() const { return program_->bytes(); }
+  std::size_t temporary_bytes() const;
   // Operations with floating numbers in a call: 2 m n k for a product of (m, k) and (k, n), and one an
   // element for each function of an expression and each term of a sum; gradients of expressions count each
   // function twice. Loops that run until a condition fails count one turn, branches the longest. What moves,
   // compares, sorts or draws counts none.
-  double flops() const { return program_->flops(); }
+  double flops() const;
   // Bytes that the steps of a call read and write, each operand once a step, wherever they lie.
-  double bytes() const { return program_->traffic(); }
-  friend std::ostream& operator<<(std::ostream& out, const ProgramText& p) { return out << p.text(); }
+  double bytes() const;
+  friend NAX_ENGINE std::ostream& operator<<(std::ostream& out, const ProgramText& p);
 
  private:
   std::shared_ptr<const program::Program> program_;
@@ -84,3 +84,18 @@ auto make_program(F f) {
 }
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/program/replay/program.hpp"
+
+NAX_BEGIN
+
+NAX_ENGINE std::string ProgramText::text() const { return program_->text(); }
+NAX_ENGINE std::size_t ProgramText::size() const { return program_->step_count(); }
+NAX_ENGINE std::size_t ProgramText::temporary_bytes() const { return program_->bytes(); }
+NAX_ENGINE double ProgramText::flops() const { return program_->flops(); }
+NAX_ENGINE double ProgramText::bytes() const { return program_->traffic(); }
+NAX_ENGINE std::ostream& operator<<(std::ostream& out, const ProgramText& p) { return out << p.text(); }
+
+NAX_END
+#endif

@@ -6,6 +6,7 @@
 #include "nax/expr/differentiation/program_steps.hpp"
 #include "nax/expr/differentiation/unbroadcast.hpp"
 #include "nax/expr/evaluation/as_dtype.hpp"
+#include "nax/program/record/recording.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
 #include "nax/program/reduce/reduce_formula.hpp"

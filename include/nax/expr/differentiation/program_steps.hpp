@@ -1,7 +1,6 @@
 #pragma once
 
 #include "nax/expr/evaluation/packed_leaves.hpp"
-#include "nax/program/record/recording.hpp"
 
 // Expressions, their gradients and their tangents as steps of a program that is being recorded. The steps run
 // the host's kernels.

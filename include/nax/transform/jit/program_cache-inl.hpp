@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "nax/numpy/views/copy.hpp"
+#include "nax/program/record/device.hpp"
+#include "nax/transform/jit/options.hpp"
 #include "nax/transform/jit/program_cache.hpp"
 
 NAX_BEGIN
@@ -44,7 +46,7 @@ NAX_ENGINE std::size_t ProgramCache::size() const {
   return entries_.size();
 }
 
-NAX_ENGINE std::unique_ptr<program::Program> record_program(
+NAX_ENGINE std::shared_ptr<const program::Program> record_program(
     const ArrayBase* const* arguments, std::size_t count, const std::vector<bool>& donated,
     FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& arguments)> f) {
   program::Recording recorded;
@@ -56,7 +58,8 @@ NAX_ENGINE std::unique_ptr<program::Program> record_program(
 }
 
 NAX_ENGINE bool run_program(const program::Program& program, const ArrayBase* const* arguments,
-                            std::size_t count, ArrayBase* results) {
+                            std::size_t count, std::vector<ArrayBase>& results) {
+  results.resize(program.result_count());
   std::vector<ArrayBase> rows;  // of arguments that are no runs of memory
   std::vector<const ArrayBase*> all;
   for (std::size_t i = 0; i < count; ++i)
@@ -69,7 +72,7 @@ NAX_ENGINE bool run_program(const program::Program& program, const ArrayBase* co
       all[i] = &rows.back();
     }
   try {
-    program.run(all.empty() ? arguments : all.data(), results);
+    program.run(all.empty() ? arguments : all.data(), results.data());
     return true;
   } catch (const program::Unforeseen&) {
     return false;

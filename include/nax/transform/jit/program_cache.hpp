@@ -5,23 +5,25 @@
 #include <mutex>
 #include <vector>
 
+#include "nax/core/array_base.hpp"
 #include "nax/core/at_fork.hpp"
 #include "nax/core/function_ref.hpp"
-#include "nax/program/record/device.hpp"
-#include "nax/transform/jit/options.hpp"
 #include "nax/transform/jit/report.hpp"
 #include "nax/transform/jit/signature.hpp"
 
 // The programs that jit has recorded of a function for the host.
 NAX_BEGIN
+namespace program {
+class Program;
+}
 namespace detail {
 
 // One kind of call. A call that has found it owns a share of it, so that others may drop it meanwhile.
 struct ProgramEntry {
   virtual ~ProgramEntry() = default;
   Signature signature;
-  std::unique_ptr<program::Program> program;  // null where the function is called as it is
-  PlainCalls* plain = nullptr;                // why, and how often
+  std::shared_ptr<const program::Program> program;  // null where the function is called as it is
+  PlainCalls* plain = nullptr;                      // why, and how often
 };
 
 class ProgramCache {
@@ -45,14 +47,14 @@ class ProgramCache {
 };
 
 // Records f, called with arguments like these. `donated`: whose memory is given away; empty for none's.
-NAX_ENGINE std::unique_ptr<program::Program> record_program(
+NAX_ENGINE std::shared_ptr<const program::Program> record_program(
     const ArrayBase* const* arguments, std::size_t count, const std::vector<bool>& donated,
     FunctionRef<std::vector<ArrayBase>(std::vector<ArrayBase>& arguments)> f);
 
-// Runs a program on arguments of any layout. False where their elements are unforeseen: the function is to be
-// called itself.
+// Runs a program on arguments of any layout, and fills `results`. False where their elements are unforeseen:
+// the function is to be called itself.
 NAX_ENGINE bool run_program(const program::Program& program, const ArrayBase* const* arguments,
-                            std::size_t count, ArrayBase* results);
+                            std::size_t count, std::vector<ArrayBase>& results);
 
 }  // namespace detail
 NAX_END
