@@ -1,6 +1,8 @@
 #pragma once
 
+#include "nax/parallel/device_threads.hpp"
 #include "nax/parallel/pmap_node.hpp"
+#include "nax/tape/call_node.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -44,6 +46,43 @@ NAX_ENGINE Arrays FlatPmap::assemble_all(const std::vector<Arrays>& results) {
   return whole;
 }
 
+struct PmapNode final : CallNode {
+  FlatPmap pmap;
+  Arrays inputs;                    // recorded handles
+  std::vector<FlatRecord> records;  // one for each device
+  std::vector<Levels> made;         // hidden axes of the results, leaf by leaf
+
+  std::vector<std::size_t> watcher_marks;
+
+  PmapNode(FlatPmap p, Arrays in, std::vector<FlatRecord> r, std::vector<Levels> levels)
+      : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {
+    const Tape& tape = *recording.tape;
+    const Watchers all = watchers(tape);
+    for (std::size_t depth = 0; depth < tape.scopes.marks.size(); ++depth)
+      if (all & watcher_bit(depth)) watcher_marks.push_back(tape.scopes.marks[depth]);
+  }
+  Watchers watchers(const Tape& tape) const override {
+    Watchers all = 0;
+    for (const ArrayBase& x : inputs) all |= tape.watchers(serial_of(x));
+    return all;
+  }
+
+  // The function as the transform at `mark` sees it.
+  FlatRef function_at(std::size_t mark) const {
+    FlatRef f = pmap.f;
+    for (std::size_t watcher : watcher_marks)
+      if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
+    return f;
+  }
+  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
+  Arrays pull_on_devices(const Arrays& seeds) const;
+
+  // Pulls by a pmap of the derivative, which the outer transform sees.
+  Arrays pull_recorded(const FlatRef& f, Arrays seeds) const;
+
+  std::vector<ArrayBase> push_call(Forward& sweep) override;
+};
+
 NAX_ENGINE void PmapNode::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
   Arrays seeds;
   for (std::size_t i = 0; i < cotangents.size(); ++i) seeds.push_back(cotangents[i]);
@@ -72,7 +111,7 @@ NAX_ENGINE Arrays PmapNode::pull_on_devices(const Arrays& seeds) const {
       each[d].push_back(holds_value(g) ? take_shard(g, 0, static_cast<int>(d), false) : ArrayBase());
   std::vector<Arrays> shares(pmap.size());
   const RunOn where{pmap.devices, pmap.axis_name, pmap.everywhere};
-  DeviceThreads::instance().run(where, [&](int rank) {
+  run_on_devices(where, [&](int rank) {
     const std::size_t d = static_cast<std::size_t>(rank);
     FlatPmap::bring(each[d]);
     shares[d] = records[d].pull(each[d]);
@@ -119,7 +158,7 @@ NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   std::vector<Arrays> results(size());
   if (!recorded) {
     std::vector<Arrays> each = split(std::move(inputs));
-    DeviceThreads::instance().run({devices, axis_name, everywhere}, [&](int rank) {
+    run_on_devices({devices, axis_name, everywhere}, [&](int rank) {
       const std::size_t d = static_cast<std::size_t>(rank);
       bring(each[d]);
       results[d] = f->call(std::move(each[d]));
@@ -132,7 +171,7 @@ NAX_ENGINE Arrays FlatPmap::operator()(Arrays inputs) const {
   for (MappedLeaf& place : kept.places) place.donated = false;
   std::vector<Arrays> each = kept.split(inputs);
   std::vector<FlatRecord> records(size());
-  DeviceThreads::instance().run({devices, axis_name, everywhere}, [&](int rank) {
+  run_on_devices({devices, axis_name, everywhere}, [&](int rank) {
     const std::size_t d = static_cast<std::size_t>(rank);
     const TapeScope scope;
     bring(each[d]);

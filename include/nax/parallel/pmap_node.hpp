@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/parallel/device_threads.hpp"
+#include "nax/core/transfer.hpp"
 #include "nax/transform/flat.hpp"
 #include "nax/transform/sharded.hpp"
 
@@ -54,43 +54,6 @@ struct FlatPmap {
   // The devices' results must be equal in structure and shapes.
   static void check_alike(const std::vector<Arrays>& results);
   static Arrays assemble_all(const std::vector<Arrays>& results);
-};
-
-struct PmapNode final : CallNode {
-  FlatPmap pmap;
-  Arrays inputs;                    // recorded handles
-  std::vector<FlatRecord> records;  // one for each device
-  std::vector<Levels> made;         // hidden axes of the results, leaf by leaf
-
-  std::vector<std::size_t> watcher_marks;
-
-  PmapNode(FlatPmap p, Arrays in, std::vector<FlatRecord> r, std::vector<Levels> levels)
-      : pmap(std::move(p)), inputs(std::move(in)), records(std::move(r)), made(std::move(levels)) {
-    const Tape& tape = *recording.tape;
-    const Watchers all = watchers(tape);
-    for (std::size_t depth = 0; depth < tape.scopes.marks.size(); ++depth)
-      if (all & watcher_bit(depth)) watcher_marks.push_back(tape.scopes.marks[depth]);
-  }
-  Watchers watchers(const Tape& tape) const override {
-    Watchers all = 0;
-    for (const ArrayBase& x : inputs) all |= tape.watchers(serial_of(x));
-    return all;
-  }
-
-  // The function as the transform at `mark` sees it.
-  FlatRef function_at(std::size_t mark) const {
-    FlatRef f = pmap.f;
-    for (std::size_t watcher : watcher_marks)
-      if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
-    return f;
-  }
-  NAX_ENGINE_VIRTUAL void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
-  Arrays pull_on_devices(const Arrays& seeds) const;
-
-  // Pulls by a pmap of the derivative, which the outer transform sees.
-  Arrays pull_recorded(const FlatRef& f, Arrays seeds) const;
-
-  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> push_call(Forward& sweep) override;
 };
 
 }  // namespace detail

@@ -18,7 +18,7 @@ Array<T> replicated(const Array<T>& x, const std::vector<Device>& devices) {
   if (on_device_thread)
     for (std::size_t i = 0; i < devices.size(); ++i) copy_to(i);
   else
-    DeviceThreads::instance().run({devices, ""}, [&](int rank) { copy_to(static_cast<std::size_t>(rank)); });
+    run_on_devices({devices, ""}, [&](int rank) { copy_to(static_cast<std::size_t>(rank)); });
   Array<T> result = typed<T>(assemble(copies, 0));
   if constexpr (is_inexact_v<T>)
     return record(std::move(result), wrt(
