@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <thread>
 
 #include "nax/core/os/os.hpp"
 
@@ -47,6 +46,8 @@ ForkMutex& fork_mutex_of() {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include <thread>
+
 NAX_BEGIN
 namespace detail {
 

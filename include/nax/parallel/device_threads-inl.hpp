@@ -14,7 +14,7 @@
 #include "nax/core/devices.hpp"
 #include "nax/core/function_ref.hpp"
 #include "nax/core/profile.hpp"
-#include "nax/core/thread_pool.hpp"
+#include "nax/core/thread_pool-inl.hpp"
 #include "nax/parallel/axis_environment.hpp"
 #include "nax/parallel/device_threads.hpp"
 #include "nax/parallel/threads.hpp"

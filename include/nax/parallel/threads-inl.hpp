@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/thread_pool-inl.hpp"
 #include "nax/parallel/threads.hpp"
 
 NAX_BEGIN
