@@ -131,7 +131,9 @@ class RowIterator;
 // An n-dimensional array: a value. Copies share their elements, operations return new arrays, and nothing
 // that one handle does is seen through another.
 template <class Element>
-class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
+class NAX_RESULT("an operation changes no array: its result is a new one") Array
+    : public ArrayBase,
+      public ArrayMethods<Array<Element>> {
   static_assert(Dtype<Element>, "Array: not an element type of nax");
 
  public:
@@ -223,7 +225,7 @@ class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
   operator N() const = delete;  // an array is no number: write sum(x).item()
 
   // The elements in row-major order. A view is first copied out, so that the pointer can be walked.
-  const Element* data() const;
+  const Element* data() const NAX_LIFETIMEBOUND;
   std::vector<Element> to_vector() const;
   const Element* device_data() const;
   void* stream() const;
@@ -241,6 +243,10 @@ class Array : public ArrayBase, public ArrayMethods<Array<Element>> {
   Array operator[](const Index& index) const {
     return (*this)(index);
   }
+#if defined(__cpp_multidimensional_subscript)  // C++23; before, a[1, 0] is a[0]
+  template <class... Index>
+  requires(sizeof...(Index) != 1) Array operator[](const Index&... index) const { return (*this)(index...); }
+#endif
   template <class... Index>
   AtProxy<Element> at(const Index&... index) const&;
   template <class... Index>

@@ -32,3 +32,20 @@
 #define NAX_INLINE_LAMBDA __attribute__((always_inline))
 #define NAX_PREFETCH(...) __builtin_prefetch(__VA_ARGS__)
 #endif
+
+// On a member function: its result points into the object, which must live on. Warns where it does not.
+#if defined(__has_cpp_attribute)
+#if __has_cpp_attribute(clang::lifetimebound)
+#define NAX_LIFETIMEBOUND [[clang::lifetimebound]]
+#endif
+#endif
+#if !defined(NAX_LIFETIMEBOUND)
+#define NAX_LIFETIMEBOUND
+#endif
+
+// On a class whose objects are results of pure functions: a statement that drops one does nothing, and warns.
+#if defined(__CUDACC__)
+#define NAX_RESULT(advice)
+#else
+#define NAX_RESULT(advice) [[nodiscard(advice)]]
+#endif

@@ -100,7 +100,7 @@ NAX_ENGINE std::vector<Device> devices_for(std::int64_t size, const DeviceChoice
 // out_axes is none must be the same on all devices, or ValueError says so. Several threads may call at the
 // same time, those of a device's function among them.
 template <class F>
-auto pmap(F f, PmapOptions options = {}) {
+[[nodiscard]] auto pmap(F f, PmapOptions options = {}) {
   return detail::transformed<detail::CheckMapped, F>([f = std::make_shared<const F>(std::move(f)),
                                                       options = std::move(options)](auto&&... args) {
     using namespace detail;

@@ -16,7 +16,7 @@ namespace random {
 
 // A key, or an array of keys: `keys(i)`, `for (auto key : keys)`, `vmap(f)(keys)`. The two words of a key are
 // one element of 64 bits, so that the axes of keys are the axes of this array, those of vmap included.
-class Key {
+class [[nodiscard]] Key {
  public:
   Key() = default;
   explicit Key(Array<std::uint64_t> words) : words_(std::move(words)) {}

@@ -161,7 +161,7 @@ auto value_and_gradients(const char* name, const F& f, const A&... args) {
 // (zeros where a leaf is not floating), or is a tuple of such when several argnums are given. Throws
 // ShapeError for a result that is not 0-d, and TypeError where the arguments hold no floating array.
 template <int... argnums, class F>
-auto value_and_grad(F f) {
+[[nodiscard]] auto value_and_grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
     if constexpr (sizeof...(argnums) == 0)
       return detail::value_and_gradients<0>("value_and_grad", f, args...);
@@ -173,7 +173,7 @@ auto value_and_grad(F f) {
 // grad<argnums...>(f)(args...): the gradient; where f returns {loss, aux}, the pair {gradient, aux}. Throws
 // ShapeError for a result that is not 0-d, and TypeError where the arguments hold no floating array.
 template <int... argnums, class F>
-auto grad(F f) {
+[[nodiscard]] auto grad(F f) {
   return detail::transformed<detail::CheckGradient<argnums...>, F>([f = std::move(f)](const auto&... args) {
     auto both = [&] {
       if constexpr (sizeof...(argnums) == 0)

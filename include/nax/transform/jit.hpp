@@ -349,7 +349,7 @@ class Jitted {
 // argument that is no tree and not static, and DeviceError where recording is required and f is called as it
 // is.
 template <class F>
-auto jit(F f, JitOptions options = {}) {
+[[nodiscard]] auto jit(F f, JitOptions options = {}) {
   return detail::transformed<detail::CheckCall, F>(
       [jitted = std::make_shared<const detail::Jitted<F>>(std::move(f), std::move(options))](auto&&... args) {
         using namespace detail;

@@ -180,7 +180,7 @@ auto map_over_axis(const F& f, const VmapOptions& options, Inputs inputs) {
 // example without the mapped axis; everything is computed for all of them at once. Throws ValueError where
 // mapped sizes disagree, and where out_axes is none for a result that is not the same for all examples.
 template <class F>
-auto vmap(F f, VmapOptions options = {}) {
+[[nodiscard]] auto vmap(F f, VmapOptions options = {}) {
   return detail::transformed<detail::CheckMapped, F>(
       [f = std::move(f), options = std::move(options)](const auto&... args) {
         return detail::map_over_axis(f, options, detail::lift_for<F>(args...));

@@ -166,7 +166,7 @@ auto map(std::string_view function, F&& f, const T& t, const R&... rest) {
 // f(leaf, leaf of the second tree, ...) for each leaf, numbers too; f may return an expression. Throws
 // ValueError where the trees differ, naming the place and what is there.
 template <class F, class T, class... R>
-auto map(F&& f, const T& t, const R&... rest) {
+[[nodiscard]] auto map(F&& f, const T& t, const R&... rest) {
   return detail::map("tree::map", f, t, rest...);
 }
 

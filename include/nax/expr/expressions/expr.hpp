@@ -57,7 +57,8 @@ using JoinedFrame = std::optional<Frame>;
 struct NoFrame {};  // of one array at most
 
 template <class Rule, class... A>
-struct Expr : ExpressionBase<Expr<Rule, A...>> {
+struct NAX_RESULT("an operation changes no array: its result is a new one") Expr
+    : ExpressionBase<Expr<Rule, A...>> {
   using expression_tag = void;
   using rule = Rule;
   using value_type = typename Rule::template result<typename A::value_type...>;
@@ -115,6 +116,12 @@ struct Expr : ExpressionBase<Expr<Rule, A...>> {
   auto operator[](const Index& index) const {
     return evaluate(*this)[index];
   }
+#if defined(__cpp_multidimensional_subscript)
+  template <class... Index>
+  requires(sizeof...(Index) != 1) auto operator[](const Index&... index) const {
+    return evaluate(*this)(index...);
+  }
+#endif
   Array<value_type> T() const { return evaluate(*this).T(); }
   Array<value_type> reshape(const Shape& to) const { return evaluate(*this).reshape(to); }
   template <class To>

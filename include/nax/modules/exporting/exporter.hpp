@@ -2,7 +2,6 @@
 
 #include "nax/core/function_ref.hpp"
 #include "nax/modules/exporting/graph.hpp"
-#include "nax/program/replay/program.hpp"
 #include "nax/transform/make_program.hpp"
 #include "nax/tree/for_each.hpp"
 

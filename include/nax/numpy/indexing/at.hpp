@@ -11,7 +11,7 @@ NAX_BEGIN
 // The result of a.at(index...). `std::move(a).at(i).set(v)` writes in place where no other handle holds a's
 // elements.
 template <class Element>
-class AtProxy {
+class NAX_RESULT("at(...) changes nothing by itself: a = a.at(...).set(v)") AtProxy {
  public:
   // Anything that may be written: an array or expression of any type, a number, nested braces.
   class Value {
