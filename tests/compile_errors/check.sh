@@ -8,6 +8,8 @@ if said=$(LC_ALL=C "$@" -fsyntax-only "$source" 2>&1); then
   echo "$source compiles, but should not"
   exit 1
 fi
+# (Of a dropped result GCC says besides where the function and its type are declared.)
+[[ $source != *_dropped.cpp ]] || said=${said%%$'\nIn file included'*}
 lines=$(wc -l <<< "$said")
 if ((lines > 10)) || [[ -z $wanted || $said != *"$wanted"* ]]; then
   printf '%s\n' "$said" "--- $lines lines, of ten; wanted: $wanted"
