@@ -8,7 +8,6 @@
 #include "nax/io/crc32.hpp"
 #include "nax/io/deflate.hpp"
 #include "nax/io/file.hpp"
-#include "nax/io/inflate.hpp"
 #include "nax/io/mapped_file.hpp"
 #include "nax/io/member.hpp"
 #include "nax/io/new_file.hpp"

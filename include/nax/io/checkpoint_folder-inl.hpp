@@ -67,6 +67,8 @@ NAX_ENGINE std::pair<std::int64_t, std::int64_t> part_of(std::int64_t size, std:
   return {begin, begin + each + (i < more ? 1 : 0)};
 }
 
+NAX_ENGINE bool CheckpointReader::is_joined() const { return !shards_.empty() && !is_own_; }
+
 NAX_ENGINE ZipReader::Entry& CheckpointReader::File::entry(const std::string& name) {
   const auto found = zip.entries().find(name);
   if (found == zip.entries().end()) source.fail("has no array named " + name);

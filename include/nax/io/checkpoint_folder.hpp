@@ -90,7 +90,7 @@ class CheckpointReader {
     Source source;
     ZipReader zip;
   };
-  bool is_joined() const { return !shards_.empty() && !is_own_; }
+  bool is_joined() const;
   // The file of all leaves, or of this process's. Throws IoError where other processes saved their own.
   File& leaves();
   Member open(const std::string& name) { return leaves().zip.open(leaves().entry(name)); }

@@ -8,6 +8,10 @@
 NAX_BEGIN
 namespace io {
 
+NAX_ENGINE void Checkpoints::append(detail::NamedArrays& arrays, std::string name, ArrayBase array) {
+  arrays.emplace_back(std::move(name), std::move(array));
+}
+
 NAX_ENGINE void Checkpoints::join() {
   if (writer_.joinable()) writer_.join();
   done_.store(false, std::memory_order_relaxed);

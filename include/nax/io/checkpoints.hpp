@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "nax/core/where_used.hpp"
 #include "nax/io/checkpoint_folder.hpp"
 #include "nax/io/safetensors.hpp"
 
@@ -62,7 +63,7 @@ class Checkpoints {
     }
     wait();
     folder_.begin(step);
-    detail::NamedArrays arrays;
+    nax::detail::where_used_t<detail::NamedArrays, T> arrays;
     add(arrays, "step", step);
     add(arrays, "metric", options.metric);
     nax::tree::for_each_with_path(
@@ -78,15 +79,16 @@ class Checkpoints {
   // it was.
   template <class T>
   std::optional<std::int64_t> restore(T& state, const RestoreOptions& options = {}) {
+    using Steps = nax::detail::where_used_t<std::vector<std::int64_t>, T>;
     std::exception_ptr first;
-    for (std::vector<std::int64_t> all = steps(); !all.empty();) {
+    for (Steps all = steps(); !all.empty();) {
       const std::int64_t step = all.back();
       try {
         check_own(step);
         return restore(state, step, options);
       } catch (const IoError& error) {
         if (!folder_.has(step)) {
-          std::vector<std::int64_t> now = steps();
+          Steps now = steps();
           if (!std::binary_search(now.begin(), now.end(), step)) {
             all = std::move(now);  // another process removed it, and has a later one
             continue;
@@ -107,9 +109,10 @@ class Checkpoints {
   std::int64_t restore(T& state, std::int64_t step, const RestoreOptions& options = {}) {
     wait();
     return detail::within_memory("Checkpoints", folder_.file_of(step), [&] {
-      detail::CheckpointReader reader(folder_, step);
-      detail::NamesOfFile names(reader.source(), reader.names(), options.rename);
-      LoadReport report;
+      nax::detail::where_used_t<detail::CheckpointReader, T> reader(folder_, step);
+      nax::detail::where_used_t<detail::NamesOfFile, T> names(reader.source(), reader.names(),
+                                                              options.rename);
+      nax::detail::where_used_t<LoadReport, T> report;
       T result = state;
       nax::tree::for_each_with_path(
           [&](const std::string& tree_path, auto& leaf) {
@@ -153,8 +156,9 @@ class Checkpoints {
   static void add(detail::NamedArrays& arrays, std::string name, const L& leaf) {
     ArrayBase array = nax::detail::constant(detail::array_of(name, leaf));
     static_cast<void>(nax::detail::raw_data(array));  // gathers shards, whose devices this thread knows
-    arrays.emplace_back(std::move(name), std::move(array));
+    append(arrays, std::move(name), std::move(array));
   }
+  NAX_ENGINE static void append(detail::NamedArrays& arrays, std::string name, ArrayBase array);
   // Whether the checkpoint is damaged, so that the one before is tried; says so.
   bool pass_over(std::int64_t step, const IoError& error, bool has_another);
   // Throws IoError where the part of any process is damaged of states that are their own: all must then

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/io/save.hpp"
 #include "nax/numpy/conversion/array_text.hpp"
 
@@ -145,7 +146,7 @@ struct FromfileOptions {
 template <Dtype T = float>
 Array<T> fromfile(const std::string& path, const FromfileOptions& options = {}) {
   return io::detail::within_memory("fromfile", path, [&] {
-    const io::Bytes bytes = io::detail::read_file("fromfile", path);
+    const detail::where_used_t<io::Bytes, T> bytes = io::detail::read_file("fromfile", path);
     if (options.sep.empty()) {
       FrombufferOptions part{.count = options.count, .offset = options.offset};
       const std::int64_t left = static_cast<std::int64_t>(bytes.size()) - options.offset;

@@ -87,6 +87,12 @@ NAX_ENGINE SafetensorsReader::SafetensorsReader(const Source& source, bool map)
   if (map && source.can_be_mapped()) mapped_ = std::make_shared<const MappedFile>(source);
 }
 
+NAX_ENGINE std::vector<std::string> SafetensorsReader::names() const {
+  std::vector<std::string> all;
+  for (const auto& tensor : header_.tensors) all.push_back(tensor.first);
+  return all;
+}
+
 NAX_ENGINE const TensorInfo& SafetensorsReader::info(const std::string& name) const {
   const auto found = header_.tensors.find(name);
   if (found == header_.tensors.end()) source_.fail("has no array named " + name);
@@ -184,4 +190,14 @@ NAX_ENGINE void fail_strict(const Source& source, const LoadReport& report) {
 }
 
 }  // namespace io::detail
+
+namespace io {
+
+NAX_ENGINE SafetensorsFile::SafetensorsFile(const std::string& path, const ReadSafetensorsOptions& options)
+    : source_("read_safetensors", path),
+      cast_(options.cast),
+      reader_(detail::within_memory("read_safetensors", path,
+                                    [&] { return detail::SafetensorsReader(source_, options.map); })) {}
+
+}  // namespace io
 NAX_END

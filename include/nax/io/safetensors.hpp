@@ -5,6 +5,7 @@
 
 #include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/core/bools.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/io/mapped_file.hpp"
 #include "nax/io/new_file.hpp"
 #include "nax/io/safetensors_header.hpp"
@@ -65,11 +66,7 @@ class SafetensorsReader {
 
   const Source& source() const { return source_; }
   const SafetensorsHeader& header() const { return header_; }
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& tensor : header_.tensors) all.push_back(tensor.first);
-    return all;
-  }
+  std::vector<std::string> names() const;
   const TensorInfo& info(const std::string& name) const;
   [[noreturn, gnu::cold]] void fail(const std::string& name, const std::string& what) const {
     source_.fail("(" + shown(name) + ") " + what);
@@ -117,8 +114,8 @@ L loaded_tensor(const SafetensorsReader& reader, const std::string& name, const 
 
 template <class T>
 LoadReport load_safetensors_from(const Source& source, T& tree, const LoadSafetensorsOptions& options) {
-  const SafetensorsReader reader(source, options.map);
-  NamesOfFile names(source, reader.names(), options.rename);
+  const nax::detail::where_used_t<SafetensorsReader, T> reader(source, options.map);
+  nax::detail::where_used_t<NamesOfFile, T> names(source, reader.names(), options.rename);
   LoadReport report;
   T result = tree;
   nax::tree::for_each_with_path(
@@ -143,7 +140,7 @@ LoadReport load_safetensors_from(const Source& source, T& tree, const LoadSafete
 // when dotted, IoError.
 template <class T>
 void save_safetensors(const std::string& path, const T& tree, const SaveSafetensorsOptions& options = {}) {
-  std::vector<std::pair<std::string, ArrayBase>> arrays;
+  nax::detail::where_used_t<std::vector<std::pair<std::string, ArrayBase>>, T> arrays;
   nax::tree::for_each_with_path(
       [&](const std::string& tree_path, const auto& leaf) {
         std::string name = detail::name_of(tree_path);
@@ -169,11 +166,7 @@ LoadReport load_safetensors(const std::string& path, T& tree, const LoadSafetens
 // `SafetensorsFile file("x.safetensors"); file.get<bfloat16>("wte.weight")`. Throws IoError.
 class SafetensorsFile {
  public:
-  explicit SafetensorsFile(const std::string& path, const ReadSafetensorsOptions& options = {})
-      : source_("read_safetensors", path),
-        cast_(options.cast),
-        reader_(detail::within_memory("read_safetensors", path,
-                                      [&] { return detail::SafetensorsReader(source_, options.map); })) {}
+  explicit SafetensorsFile(const std::string& path, const ReadSafetensorsOptions& options = {});
   // The names, in their order.
   std::vector<std::string> names() const { return reader_.names(); }
   Shape shape(const std::string& name) const { return reader_.info(name).shape; }

@@ -80,6 +80,8 @@ NAX_ENGINE void TorchFiles::add(const std::string& path, const LoadTorchOptions&
   }
 }
 
+NAX_ENGINE const Source& TorchFiles::source() const { return files_.front()->source; }
+
 NAX_ENGINE const Shape* TorchFiles::shape(const std::string& name) const {
   const auto found = tensors_.find(name);
   return found == tensors_.end() ? nullptr : &found->second.file->reader.info(found->second.name).shape;
@@ -102,6 +104,21 @@ NAX_ENGINE void TorchFiles::fail(const std::string& name, const std::string& wha
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) source().fail("(" + shown(name) + ") " + what);
   found->second.file->reader.fail(found->second.name, what);
+}
+
+NAX_ENGINE std::string name_at(const Path& path) {
+  const std::string text = path.text();
+  return text.empty() ? text : name_of(text);
+}
+
+NAX_ENGINE TorchLoader::TorchLoader(const std::string& path, const LoadTorchOptions& options)
+    : options_(options), files_(path, options) {}
+
+NAX_ENGINE TorchLoader::~TorchLoader() = default;
+
+NAX_ENGINE std::string TorchLoader::joined(const Path& module, const char* part) {
+  const std::string name = dotted_name(name_at(module));
+  return name.empty() ? part : name + '.' + part;
 }
 
 NAX_ENGINE bool TorchLoader::is_in_out(const Path& module, const std::string& name, const Shape& tree) {

@@ -73,7 +73,7 @@ class TorchFiles {
   // By the files' names.
   std::vector<std::string> left() const;
   [[noreturn, gnu::cold]] void fail(const std::string& name, const std::string& what) const;
-  const Source& source() const { return files_.front()->source; }
+  const Source& source() const;
 
  private:
   struct File {
@@ -94,21 +94,15 @@ class TorchFiles {
 };
 
 // A path as names have it; empty for the tree itself.
-inline std::string name_at(const Path& path) {
-  const std::string text = path.text();
-  return text.empty() ? text : name_of(text);
-}
+NAX_ENGINE std::string name_at(const Path& path);
 
 class TorchLoader {
  public:
-  TorchLoader(const std::string& path, const LoadTorchOptions& options)
-      : options_(options), files_(path, options) {}
+  TorchLoader(const std::string& path, const LoadTorchOptions& options);
+  ~TorchLoader();
 
   // The name of a module's part in torch.
-  static std::string joined(const Path& module, const char* part) {
-    const std::string name = dotted_name(name_at(module));
-    return name.empty() ? part : name + '.' + part;
-  }
+  NAX_ENGINE static std::string joined(const Path& module, const char* part);
   bool has(const std::string& name) const { return files_.shape(name) != nullptr; }
 
   // Fills a leaf by what `turn` makes of the tensors of these names, which have one shape of `rank` axes.
@@ -306,15 +300,15 @@ void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m
     Array<T>* w;
     std::optional<Array<T>>* b;
     const char *field, *bias_field;
-    std::vector<const char*> names;
+    const char* names[2];
   };
   const Part parts[] = {{&p.query, &p.query_bias, "params.query", "params.query_bias", {"q_proj", "query"}},
                         {&p.key, &p.key_bias, "params.key", "params.key_bias", {"k_proj", "key"}},
                         {&p.value, &p.value_bias, "params.value", "params.value_bias", {"v_proj", "value"}}};
-  const auto name_among = [&](const std::vector<const char*>& names) {
+  const auto name_among = [&](std::initializer_list<const char*> names) {
     for (const char* const name : names)
       if (from.has(from.joined(at, name) + ".weight")) return from.joined(at, name);
-    return from.joined(at, names.front());
+    return from.joined(at, *names.begin());
   };
   std::int64_t row = 0;
   for (int i = 0; i < 3; ++i) {
@@ -325,7 +319,7 @@ void load_module(TorchLoader& from, const Path& at, nn::MultiHeadAttention<T>& m
       if (packed && tensor.shape(0) != all * h) raise<ShapeError>({"load_torch: rows ", tensor.shape(0)});
       return packed ? Array<T>(tensor(slice(begin, begin + n * h))) : tensor;
     };
-    const std::string name = packed ? from.joined(at, "in_proj") : name_among(part.names);
+    const std::string name = packed ? from.joined(at, "in_proj") : name_among({part.names[0], part.names[1]});
     const char* const ending = packed ? "_weight" : ".weight";
     from.fill(at, part.field, *part.w, {name + ending}, 2, [&](const auto& tensors) {
       return Array<T>(Array<T>(transpose(own(tensors[0]))).reshape({e, n, h}));

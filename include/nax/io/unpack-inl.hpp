@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/io/crc32.hpp"
+#include "nax/io/inflate.hpp"
 #include "nax/io/unpack.hpp"
 
 NAX_BEGIN

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nax/io/inflate.hpp"
+#include "nax/io/file.hpp"
 
 // Files packed as a whole: gzip (RFC 1952) and zlib (RFC 1950). By our own inflate, so that nothing is
 // linked.
