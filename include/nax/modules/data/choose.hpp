@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/data/shuffle.hpp"
 
 // One of several datasets at each step: by weights, or by a dataset of numbers.
@@ -47,12 +48,14 @@ class WeightedChoice {
   std::vector<double> weights_;
 };
 
+// Number is std::int64_t, in words that depend on the element's type.
+template <class Number>
 class GivenChoice {
  public:
-  GivenChoice(std::unique_ptr<Cursor<std::int64_t>> choices, std::int64_t datasets)
+  GivenChoice(std::unique_ptr<Cursor<Number>> choices, std::int64_t datasets)
       : choices_(std::move(choices)), datasets_(datasets) {}
   std::int64_t next() {
-    const std::optional<std::int64_t> choice = choices_->next();
+    const std::optional<Number> choice = choices_->next();
     if (!choice) return -1;
     if (*choice < 0 || *choice >= datasets_)
       raise<IndexError>({"choose_from: there is no dataset ", *choice, " among ", datasets_});
@@ -61,7 +64,7 @@ class GivenChoice {
   void end(std::int64_t) {}
 
  private:
-  std::unique_ptr<Cursor<std::int64_t>> choices_;
+  std::unique_ptr<Cursor<Number>> choices_;
   std::int64_t datasets_;
 };
 
@@ -151,8 +154,10 @@ class SampleStage final : public Stage<Element> {
 
 template <class Element>
 class ChooseStage final : public Stage<Element> {
+  using Number = where_used_t<std::int64_t, Element>;
+
  public:
-  ChooseStage(std::vector<StageRef<Element>> inputs, StageRef<std::int64_t> choices, bool stop_on_empty)
+  ChooseStage(std::vector<StageRef<Element>> inputs, StageRef<Number> choices, bool stop_on_empty)
       : inputs_(std::move(inputs)), choices_(std::move(choices)), stop_on_empty_(stop_on_empty) {}
   void describe(Fingerprint& print) const override {
     for (const auto& input : inputs_) input->describe(print);
@@ -161,14 +166,14 @@ class ChooseStage final : public Stage<Element> {
   }
   std::int64_t size() const override { return -1; }
   std::unique_ptr<Cursor<Element>> open(const Context& context) const override {
-    return std::make_unique<ChosenCursor<Element, GivenChoice>>(
-        inputs_, GivenChoice(choices_->open(context), static_cast<std::int64_t>(inputs_.size())),
+    return std::make_unique<ChosenCursor<Element, GivenChoice<Number>>>(
+        inputs_, GivenChoice<Number>(choices_->open(context), static_cast<std::int64_t>(inputs_.size())),
         stop_on_empty_, context);
   }
 
  private:
   std::vector<StageRef<Element>> inputs_;
-  StageRef<std::int64_t> choices_;
+  StageRef<Number> choices_;
   bool stop_on_empty_;
 };
 

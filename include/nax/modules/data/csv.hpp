@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 
+#include "nax/core/where_used.hpp"
 #include "nax/io/unpack.hpp"
 #include "nax/modules/data/csv_reader.hpp"
 #include "nax/modules/data/dataset.hpp"
@@ -18,7 +18,7 @@ template <class T>
 auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptions& options) {
   return io::detail::within_memory("from_csv", path, [&] {
     if constexpr (std::is_same_v<T, std::string>) {
-      using Rows = std::vector<std::vector<std::string>>;
+      using Rows = nax::detail::where_used_t<std::vector<std::vector<std::string>>, T>;
       const auto rows = std::make_shared<const Rows>(read_csv_text(path, bytes, options));
       const auto row = [rows](std::int64_t i) { return (*rows)[static_cast<std::size_t>(i)]; };
       Fingerprint print;
@@ -31,8 +31,8 @@ auto csv_dataset(const std::string& path, const io::Bytes& bytes, const CsvOptio
       return from_arrays(nax::detail::typed<T>(read_csv_rows(path, bytes, options, dtype_of<T>)));
     } else {
       T tree{};
-      std::vector<std::string> names;
-      std::vector<DType> dtypes;
+      nax::detail::where_used_t<std::vector<std::string>, T> names;
+      nax::detail::where_used_t<std::vector<DType>, T> dtypes;
       tree::for_each_with_path(
           [&](const std::string& place, const auto& leaf) {
             using L = std::remove_cvref_t<decltype(leaf)>;
@@ -76,40 +76,23 @@ auto from_csv(const B& bytes, const std::string& name, const CsvOptions& options
 // numbers of its different values. Each call reads the table through.
 class CsvTable {
  public:
-  CsvTable(std::string path, io::Bytes bytes, const CsvOptions& options)
-      : path_(std::move(path)), bytes_(std::move(bytes)), options_(options) {}
+  CsvTable(std::string path, io::Bytes bytes, const CsvOptions& options);
   // The names of the columns, in their order; none without a header.
-  std::vector<std::string> names() const { return detail::csv_names(path_, bytes_, options_); }
+  std::vector<std::string> names() const;
   // A column of numbers, (rows,). Throws IoError for what is none.
   template <Dtype T = float>
   Array<T> numbers(const CsvColumn& column) const {
     static_assert(!is_complex_v<T>, "from_csv: complex numbers are not read");
-    CsvOptions options = options_;
-    options.columns = {column};
-    return nax::detail::typed<T>(detail::read_csv_rows(path_, bytes_, options, dtype_of<T>)).reshape({-1});
+    return nax::detail::typed<T>(rows(column, dtype_of<T>)).reshape({-1});
   }
   // A column of texts.
-  std::vector<std::string> text(const CsvColumn& column) const {
-    CsvOptions options = options_;
-    options.columns = {column};
-    std::vector<std::string> texts;
-    for (std::vector<std::string>& row : detail::read_csv_text(path_, bytes_, options))
-      texts.push_back(std::move(row[0]));
-    return texts;
-  }
+  std::vector<std::string> text(const CsvColumn& column) const;
   // A column of texts as numbers, (rows,): the place of each in the sorted list of all that are there.
-  std::pair<Array<int>, std::vector<std::string>> categories(const CsvColumn& column) const {
-    const std::vector<std::string> texts = text(column);
-    std::vector<std::string> all = texts;
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    std::vector<int> places;
-    for (const std::string& one : texts)
-      places.push_back(static_cast<int>(std::lower_bound(all.begin(), all.end(), one) - all.begin()));
-    return {array(places), std::move(all)};
-  }
+  std::pair<Array<int>, std::vector<std::string>> categories(const CsvColumn& column) const;
 
  private:
+  ArrayBase rows(const CsvColumn& column, DType dtype) const;
+
   std::string path_;
   io::Bytes bytes_;
   CsvOptions options_;
@@ -123,3 +106,7 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options = {}) {
 
 }  // namespace data
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/modules/data/csv-inl.hpp"
+#endif

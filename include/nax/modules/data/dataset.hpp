@@ -337,10 +337,8 @@ auto from_arrays(const T& arrays) {
 }
 // The numbers from start to before stop, as Python's range. Throws ValueError for a step of 0, or too many
 // numbers.
-inline Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::int64_t step = 1) {
-  return Dataset<std::int64_t>(std::make_shared<detail::RangeSource>(start, stop, step));
-}
-inline Dataset<std::int64_t> range(std::int64_t stop) { return range(0, stop); }
+NAX_ENGINE Dataset<std::int64_t> range(std::int64_t start, std::int64_t stop, std::int64_t step = 1);
+NAX_ENGINE Dataset<std::int64_t> range(std::int64_t stop);
 
 // Elements that a user's own code makes one after another. `make` begins a walk: it returns a function object
 // whose calls return an optional, none at the end, or a container or range. It is called by each loop, with
@@ -439,3 +437,7 @@ Dataset<E> choose_from(std::initializer_list<Dataset<E>> datasets, const Dataset
 
 }  // namespace data
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/modules/data/dataset-inl.hpp"
+#endif

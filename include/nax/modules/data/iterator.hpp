@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -30,7 +31,10 @@ class Position {
   std::uint64_t print() const;
 
  private:
-  friend constexpr auto tree_fields(Position& position) { return std::tie(position.numbers_); }
+  template <std::same_as<Position> P>
+  friend constexpr auto tree_fields(P& position) {
+    return std::tie(position.numbers_);
+  }
   std::int64_t number(std::size_t i) const { return nax::detail::elements<const std::int64_t>(numbers_)[i]; }
   Array<std::int64_t> numbers_;
 };

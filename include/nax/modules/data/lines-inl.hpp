@@ -39,14 +39,20 @@ inline io::Compression look_at_text(const io::detail::Source& file) {
   return io::detail::has_gzip_magic(file) ? io::Compression::gzip : io::Compression::none;
 }
 
-NAX_ENGINE StageRef<std::string> lines_stage(std::vector<std::string> paths, const LinesOptions& options) {
+}  // namespace data::detail
+
+namespace data {
+
+NAX_ENGINE Dataset<std::string> from_lines(std::vector<std::string> paths, const LinesOptions& options) {
+  using namespace detail;
   const ShardFormat<std::string> format{"from_lines", find_line,    line_of,
                                         "",           look_at_text, options.compression};
-  return shards(format, std::move(paths), options.index, options.ahead);
+  return Dataset<std::string>(shards(format, std::move(paths), options.index, options.ahead));
 }
 
-NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std::int64_t bytes,
-                                             const RecordsOptions& options) {
+NAX_ENGINE Dataset<io::Bytes> from_fixed_length(std::vector<std::string> paths, std::int64_t bytes,
+                                                const RecordsOptions& options) {
+  using namespace detail;
   if (bytes < 1) raise<ValueError>({"from_fixed_length: a record must have at least 1 byte, not ", bytes});
   check_not_negative("from_fixed_length", "header_bytes", options.header_bytes);
   check_not_negative("from_fixed_length", "footer_bytes", options.footer_bytes);
@@ -71,8 +77,8 @@ NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std
       std::to_string(bytes) + " " + std::to_string(head) + " " + std::to_string(foot),
       nullptr,
       options.compression};
-  return shards(format, std::move(paths), options.index, options.ahead);
+  return Dataset<io::Bytes>(shards(format, std::move(paths), options.index, options.ahead));
 }
 
-}  // namespace data::detail
+}  // namespace data
 NAX_END

@@ -2,6 +2,7 @@
 
 #include <concepts>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/data/dataset.hpp"
 #include "nax/modules/data/shards.hpp"
 
@@ -23,35 +24,22 @@ struct RecordsOptions {
   io::Compression compression = io::Compression::none;  // never automatic: records may begin as anything
 };
 
-namespace detail {
-
-NAX_ENGINE StageRef<std::string> lines_stage(std::vector<std::string> paths, const LinesOptions& options);
-NAX_ENGINE StageRef<io::Bytes> records_stage(std::vector<std::string> paths, std::int64_t bytes,
-                                             const RecordsOptions& options);
-
-}  // namespace detail
-
 // The lines of text files (of gzip'd ones, too), without their ends (\n or \r\n). A last line without an end
 // is one, too. Addresses (https://, s3://, gs://, az://; link nax::storage) are read each as a whole, when it
 // is their turn. Loops throw IoError for a file that cannot be read.
-inline Dataset<std::string> from_lines(std::vector<std::string> paths, const LinesOptions& options = {}) {
-  return Dataset<std::string>(detail::lines_stage(std::move(paths), options));
-}
+NAX_ENGINE Dataset<std::string> from_lines(std::vector<std::string> paths, const LinesOptions& options = {});
 template <std::convertible_to<std::string> Path>
-Dataset<std::string> from_lines(const Path& path, const LinesOptions& options = {}) {
-  return from_lines(std::vector<std::string>{path}, options);
+auto from_lines(const Path& path, const LinesOptions& options = {}) {
+  return from_lines(nax::detail::where_used_t<std::vector<std::string>, Path>{path}, options);
 }
 
 // The records of files that have nothing but records of `bytes` bytes between a header and a footer. Throws
 // IoError that names a file whose size is no multiple of that.
-inline Dataset<io::Bytes> from_fixed_length(std::vector<std::string> paths, std::int64_t bytes,
-                                            const RecordsOptions& options = {}) {
-  return Dataset<io::Bytes>(detail::records_stage(std::move(paths), bytes, options));
-}
+NAX_ENGINE Dataset<io::Bytes> from_fixed_length(std::vector<std::string> paths, std::int64_t bytes,
+                                                const RecordsOptions& options = {});
 template <std::convertible_to<std::string> Path>
-Dataset<io::Bytes> from_fixed_length(const Path& path, std::int64_t bytes,
-                                     const RecordsOptions& options = {}) {
-  return from_fixed_length(std::vector<std::string>{path}, bytes, options);
+auto from_fixed_length(const Path& path, std::int64_t bytes, const RecordsOptions& options = {}) {
+  return from_fixed_length(nax::detail::where_used_t<std::vector<std::string>, Path>{path}, bytes, options);
 }
 
 }  // namespace data

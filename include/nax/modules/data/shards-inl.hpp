@@ -32,6 +32,10 @@ NAX_ENGINE void ShardFiles::look_through(const io::detail::Source& file, const F
   ends_.push_back(size());
 }
 
+NAX_ENGINE std::size_t ShardFiles::file_of(std::int64_t i) const {
+  return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
+}
+
 NAX_ENGINE io::Bytes ShardFiles::read(std::int64_t i) const {
   const Extent& of = extent(i);
   const auto size = static_cast<std::size_t>(of.end - of.begin);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "nax/core/where_used.hpp"
 #include "nax/io/unpack.hpp"
 #include "nax/modules/data/cursors.hpp"
 #include "nax/modules/data/identity.hpp"
@@ -53,9 +54,7 @@ class ShardFiles : public Describes {
   void describe(Fingerprint& print) const;
 
  private:
-  std::size_t file_of(std::int64_t i) const {
-    return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), i) - ends_.begin());
-  }
+  std::size_t file_of(std::int64_t i) const;
   void look_through(const io::detail::Source& file, const FindElement& find);
 
   const char* function_;
@@ -87,6 +86,12 @@ class OpenShard {
   std::optional<io::detail::Source> source_;
 };
 
+// Names what stages share by their element's type: the compiler makes it for those that are used.
+template <class Element>
+using OpenShardRef = std::shared_ptr<where_used_t<OpenShard, Element>>;
+template <class Element>
+using ShardFilesRef = std::shared_ptr<const where_used_t<ShardFiles, Element>>;
+
 NAX_ENGINE io::Bytes read_extent(const io::detail::Source& file, const Extent& extent);
 NAX_ENGINE std::string offset_text(const std::string& path, std::uint64_t offset);
 NAX_ENGINE bool any_remote(const std::vector<std::string>& paths);
@@ -95,7 +100,7 @@ NAX_ENGINE bool any_remote(const std::vector<std::string>& paths);
 template <class Element>
 class IndexedShards final : public IndexedStage<Element> {
  public:
-  IndexedShards(const ShardFormat<Element>& format, std::shared_ptr<const ShardFiles> files)
+  IndexedShards(const ShardFormat<Element>& format, ShardFilesRef<Element> files)
       : elements_(std::make_shared<Elements>(format, std::move(files))) {}
   void describe(Fingerprint& print) const override {
     print.add(elements_->format.function), print.add(elements_->format.options);
@@ -106,8 +111,7 @@ class IndexedShards final : public IndexedStage<Element> {
 
  private:
   struct Elements final : Access<Element> {
-    Elements(const ShardFormat<Element>& of, std::shared_ptr<const ShardFiles> in)
-        : format(of), files(std::move(in)) {}
+    Elements(const ShardFormat<Element>& of, ShardFilesRef<Element> in) : format(of), files(std::move(in)) {}
     std::int64_t size() const override { return files->size(); }
     Element at(std::int64_t i) const override {
       const profile::Span span(profile::Kind::data, format.function);
@@ -115,20 +119,20 @@ class IndexedShards final : public IndexedStage<Element> {
     }
     std::string source(std::int64_t i) const override { return files->source(i); }
     const ShardFormat<Element> format;
-    const std::shared_ptr<const ShardFiles> files;
+    const ShardFilesRef<Element> files;
   };
   std::shared_ptr<const Elements> elements_;
 };
 
 // The files in order, opened by index.
 template <class Element>
-struct OpenShards final : Access<std::shared_ptr<OpenShard>> {
+struct OpenShards final : Access<OpenShardRef<Element>> {
   OpenShards(const ShardFormat<Element>& of, std::shared_ptr<const std::vector<std::string>> at)
       : format(of), paths(std::move(at)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(paths->size()); }
-  std::shared_ptr<OpenShard> at(std::int64_t i) const override {
+  OpenShardRef<Element> at(std::int64_t i) const override {
     const profile::Span span(profile::Kind::data, format.function);
-    return std::make_shared<OpenShard>(format, (*paths)[static_cast<std::size_t>(i)]);
+    return std::make_shared<where_used_t<OpenShard, Element>>(format, (*paths)[static_cast<std::size_t>(i)]);
   }
   std::string name() const override { return format.function; }
   std::string source(std::int64_t i) const override { return (*paths)[static_cast<std::size_t>(i)]; }
@@ -168,10 +172,10 @@ class StreamedShards final : public Stage<Element> {
         : format_(format), paths_(std::move(paths)), context_(context) {
       auto files = std::make_shared<const OpenShards<Element>>(format_, paths_);
       if (ahead > 0)
-        opener_ = std::make_unique<ParallelIndexCursor<std::shared_ptr<OpenShard>>>(
+        opener_ = std::make_unique<ParallelIndexCursor<OpenShardRef<Element>>>(
             std::move(files), context, Crew{static_cast<int>(ahead)}, ahead);
       else
-        opener_ = std::make_unique<IndexCursor<std::shared_ptr<OpenShard>>>(std::move(files));
+        opener_ = std::make_unique<IndexCursor<OpenShardRef<Element>>>(std::move(files));
     }
     void prepare() override {
       if (at_ == 0 && !paths_->empty()) open_next();
@@ -219,8 +223,8 @@ class StreamedShards final : public Stage<Element> {
     std::shared_ptr<const std::vector<std::string>> paths_;
     Context context_;
     std::size_t at_ = 0;  // files that were opened
-    std::unique_ptr<Cursor<std::shared_ptr<OpenShard>>> opener_;
-    std::shared_ptr<OpenShard> shard_;
+    std::unique_ptr<Cursor<OpenShardRef<Element>>> opener_;
+    OpenShardRef<Element> shard_;
     std::uint64_t offset_ = 0;
     Extent last_;
   };

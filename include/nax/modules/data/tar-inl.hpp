@@ -55,9 +55,6 @@ inline ShardFormat<Sample> tar_format(io::Compression compression = io::Compress
   return {"from_tar", find_sample, sample_of, "", look_at_archive, compression};
 }
 
-NAX_ENGINE StageRef<Sample> tar_stage(std::vector<std::string> paths, const TarOptions& options) {
-  return shards(tar_format(options.compression), std::move(paths), options.index, options.ahead);
-}
 NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes) {
   return shards(tar_format(), std::move(name), std::move(bytes));
 }
@@ -66,6 +63,11 @@ NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes) {
 NAX_END
 NAX_BEGIN
 namespace data {
+
+NAX_ENGINE Dataset<Sample> from_tar(std::vector<std::string> paths, const TarOptions& options) {
+  return Dataset<Sample>(detail::shards(detail::tar_format(options.compression), std::move(paths),
+                                        options.index, options.ahead));
+}
 
 NAX_ENGINE const io::Bytes& Sample::operator[](const std::string& extension) const {
   const auto found = files.find(extension);

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <map>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/data/dataset.hpp"
 #include "nax/modules/data/shards.hpp"
 #include "nax/modules/data/tar_members.hpp"
@@ -29,7 +30,6 @@ struct TarOptions {
 
 namespace detail {
 
-NAX_ENGINE StageRef<Sample> tar_stage(std::vector<std::string> paths, const TarOptions& options);
 NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes);
 
 }  // namespace detail
@@ -39,16 +39,14 @@ NAX_ENGINE StageRef<Sample> tar_stage(std::string name, io::Bytes bytes);
 // over. Addresses (https://, s3://, gs://, az://; link nax::storage) and archives packed by gzip are read
 // each as a whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset
 // for what is damaged, cut short or no archive, and for two members of one name in a sample.
-inline Dataset<Sample> from_tar(std::vector<std::string> paths, const TarOptions& options = {}) {
-  return Dataset<Sample>(detail::tar_stage(std::move(paths), options));
-}
+NAX_ENGINE Dataset<Sample> from_tar(std::vector<std::string> paths, const TarOptions& options = {});
 template <std::convertible_to<std::string> Path>
-Dataset<Sample> from_tar(const Path& path, const TarOptions& options = {}) {
-  return from_tar(std::vector<std::string>{path}, options);
+auto from_tar(const Path& path, const TarOptions& options = {}) {
+  return from_tar(nax::detail::where_used_t<std::vector<std::string>, Path>{path}, options);
 }
 // The members of an archive that is in memory already; `name` is for messages.
 template <std::same_as<io::Bytes> B>
-Dataset<Sample> from_tar(B bytes, const std::string& name) {
+auto from_tar(B bytes, const std::string& name) {
   return Dataset<Sample>(detail::tar_stage(name, std::move(bytes)));
 }
 

@@ -59,14 +59,19 @@ inline ShardFormat<io::Bytes> tfrecord_format(const TfrecordOptions& options) {
           look_at_records, options.compression};
 }
 
-NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::vector<std::string> paths,
-                                              const TfrecordOptions& options) {
-  return shards(tfrecord_format(options), std::move(paths), options.index, options.ahead);
-}
 NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
                                               const TfrecordOptions& options) {
   return shards(tfrecord_format(options), std::move(name), std::move(bytes));
 }
 
 }  // namespace data::detail
+
+namespace data {
+
+NAX_ENGINE Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths, const TfrecordOptions& options) {
+  return Dataset<io::Bytes>(
+      detail::shards(detail::tfrecord_format(options), std::move(paths), options.index, options.ahead));
+}
+
+}  // namespace data
 NAX_END

@@ -2,6 +2,7 @@
 
 #include <concepts>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/data/crc32c.hpp"
 #include "nax/modules/data/dataset.hpp"
 #include "nax/modules/data/shards.hpp"
@@ -21,7 +22,6 @@ struct TfrecordOptions {
 
 namespace detail {
 
-NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::vector<std::string> paths, const TfrecordOptions& options);
 NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
                                               const TfrecordOptions& options);
 
@@ -31,16 +31,15 @@ NAX_ENGINE StageRef<io::Bytes> tfrecord_stage(std::string name, io::Bytes bytes,
 // (https://, s3://, gs://, az://; link nax::storage) and files packed by gzip or zlib are read each as a
 // whole, when it is their turn, or .ahead of it. Throws IoError that names the file and the offset for what
 // is damaged, cut short or no such file.
-inline Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths, const TfrecordOptions& options = {}) {
-  return Dataset<io::Bytes>(detail::tfrecord_stage(std::move(paths), options));
-}
+NAX_ENGINE Dataset<io::Bytes> from_tfrecord(std::vector<std::string> paths,
+                                            const TfrecordOptions& options = {});
 template <std::convertible_to<std::string> Path>
-Dataset<io::Bytes> from_tfrecord(const Path& path, const TfrecordOptions& options = {}) {
-  return from_tfrecord(std::vector<std::string>{path}, options);
+auto from_tfrecord(const Path& path, const TfrecordOptions& options = {}) {
+  return from_tfrecord(nax::detail::where_used_t<std::vector<std::string>, Path>{path}, options);
 }
 // Reads the records of a file that is in memory already; errors call it `name`.
 template <std::same_as<io::Bytes> B>
-Dataset<io::Bytes> from_tfrecord(B bytes, const std::string& name, const TfrecordOptions& options = {}) {
+auto from_tfrecord(B bytes, const std::string& name, const TfrecordOptions& options = {}) {
   return Dataset<io::Bytes>(detail::tfrecord_stage(name, std::move(bytes), options));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "nax/modules/data/workers.hpp"
 
@@ -17,6 +18,13 @@ NAX_ENGINE int check_threads(const char* function, int threads) {
   return threads;
 }
 
+struct Workers::Shared {
+  std::mutex pull_mutex;  // before mutex
+  std::mutex mutex;
+  std::condition_variable room, ready;
+  std::vector<std::thread> threads;
+};
+
 NAX_ENGINE Workers::Workers(const Context& context, std::string name, const Crew& crew, std::int64_t capacity,
                             std::shared_ptr<Bell> bell)
     : name_(std::move(name)),
@@ -26,11 +34,20 @@ NAX_ENGINE Workers::Workers(const Context& context, std::string name, const Crew
       cores_(num_threads()),
       most_(automatic_ ? std::max(cores_, most_waiting_threads) : crew.threads),
       begin_with_(automatic_ ? 1 : crew.threads),
+      shared_(std::make_unique<Shared>()),
       slots_(static_cast<std::size_t>(capacity > 0 ? capacity : 2 * most_)),
       bell_(std::move(bell)) {
   if (ordered_) return;
   done_.reserve(slots_.size());
   for (std::size_t slot = slots_.size(); slot-- > 0;) free_.push_back(slot);
+}
+
+NAX_ENGINE Workers::~Workers() = default;
+
+NAX_ENGINE bool Workers::is_started() const { return !shared_->threads.empty(); }
+
+NAX_ENGINE bool Workers::is_forked() const {
+  return !shared_ || (!shared_->threads.empty() && started_in_ != process_generation);
 }
 
 NAX_ENGINE bool Workers::find_done(std::size_t& slot) const {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "nax/core/at_fork.hpp"
@@ -78,7 +77,7 @@ class Workers {
           std::shared_ptr<Bell> bell = nullptr);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  virtual ~Workers() = default;  // derived classes call stop()
+  NAX_ENGINE_VIRTUAL virtual ~Workers();  // derived classes call stop()
 
  protected:
   // The next input into the slot; false at the end. By one thread at a time.
@@ -90,7 +89,7 @@ class Workers {
 
   // Starts the threads, unless they work already; take() does so, too.
   void start();
-  bool is_started() const { return !shared_->threads.empty(); }
+  bool is_started() const;
   // Would take() return at once?
   bool is_ready() const;
   // Waits for the next slot of the order, or for any; none at the end. Throws what its work threw. The caller
@@ -102,9 +101,7 @@ class Workers {
   // Was this process forked from that in which the iterator was made?
   bool in_child() const { return generation_ != process_generation; }
   // Did the threads stay behind in the process that started them?
-  bool is_forked() const {
-    return !shared_ || (!shared_->threads.empty() && started_in_ != process_generation);
-  }
+  bool is_forked() const;
   [[noreturn]] void refuse_in_child() const;
   // State that those threads may have been changing: never destroyed.
   template <class T>
@@ -119,12 +116,7 @@ class Workers {
     std::exception_ptr error;
   };
   // A forked child has these as they were at that moment, held by threads that it does not have.
-  struct Shared {
-    std::mutex pull_mutex;  // before mutex
-    std::mutex mutex;
-    std::condition_variable room, ready;
-    std::vector<std::thread> threads;
-  };
+  struct Shared;
 
   // Under the lock. Where the system has no more threads those that are there do the work.
   void grow(int more);
@@ -155,7 +147,7 @@ class Workers {
   const std::shared_ptr<std::atomic<bool>> stopped_;
   const bool automatic_, ordered_;
   const int cores_, most_, begin_with_;
-  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
+  std::unique_ptr<Shared> shared_;
   const unsigned generation_ = this_generation();
   unsigned started_in_ = generation_;  // the process that the threads belong to
   std::vector<Slot> slots_;
