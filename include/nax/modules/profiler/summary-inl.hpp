@@ -98,6 +98,8 @@ NAX_END
 NAX_BEGIN
 namespace profiler {
 
+NAX_ENGINE Totals totals() { return detail::totals_of(detail::Sessions::instance().seen()); }
+
 NAX_ENGINE void summary(std::ostream& out) {
   const Totals all = totals();
   char line[200];

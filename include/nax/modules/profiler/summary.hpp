@@ -83,7 +83,7 @@ NAX_ENGINE Totals totals_of(const Session& session);
 }  // namespace detail
 
 // Of the trace that is being taken, or the last one.
-inline Totals totals() { return detail::totals_of(detail::Sessions::instance().seen()); }
+NAX_ENGINE Totals totals();
 
 // Prints for each lane the shares of the time, then the ten operations that took most of it.
 NAX_ENGINE void summary(std::ostream& out = std::cout);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -39,15 +40,18 @@ struct EarlyStopping {
   template <nax::detail::Operand X>
   EarlyStopping update(const X& value) const {
     EarlyStopping next = *this;
-    Array<double> v;
+    using Real = nax::detail::where_used_t<Array<double>, X>;
+    const Real before = best;
+    const nax::detail::where_used_t<Array<int>, X> pauses = waited;
+    Real v;
     if constexpr (Scalar<X>)
-      v = Array<double>(static_cast<double>(value));
+      v = Real(static_cast<double>(value));
     else
       v = nax::detail::as_array(value).template astype<double>();
-    const Array<bool> better =
-        *maximize ? Array<bool>(v > best + *min_delta) : Array<bool>(v < best - *min_delta);
-    next.best = where(better, v, best);
-    next.waited = where(better, 0, maximum(waited, 0) + 1);
+    const nax::detail::where_used_t<Array<bool>, X> better =
+        *maximize ? Array<bool>(v > before + *min_delta) : Array<bool>(v < before - *min_delta);
+    next.best = where(better, v, before);
+    next.waited = where(better, 0, maximum(pauses, 0) + 1);
     return next;
   }
   // True if the last update was the best so far.

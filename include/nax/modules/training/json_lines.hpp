@@ -1,10 +1,8 @@
 #pragma once
 
-#include <charconv>
-#include <cmath>
 #include <initializer_list>
+#include <string>
 #include <utility>
-#include <variant>
 
 #include "nax/modules/training/log_file.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
@@ -12,6 +10,12 @@
 // Logs as lines of JSON.
 NAX_BEGIN
 namespace training {
+namespace detail {
+
+NAX_ENGINE std::string json_number(double number);
+NAX_ENGINE std::string json_string(const std::string& text);
+
+}  // namespace detail
 
 // A value of a line: a number, a bool, a text, or an array of no axes.
 class JsonValue {
@@ -21,22 +25,22 @@ class JsonValue {
     if constexpr (!Scalar<X>)
       *this = JsonValue(nax::detail::as_array(x).item());
     else if constexpr (std::is_same_v<X, bool>)
-      value_ = x;
+      json_ = x ? "true" : "false";
     else if constexpr (std::unsigned_integral<X>)
-      value_ = std::uint64_t{x};
+      json_ = std::to_string(std::uint64_t{x});
     else if constexpr (std::integral<X>)
-      value_ = std::int64_t{x};
+      json_ = std::to_string(std::int64_t{x});
     else
-      value_ = static_cast<double>(x);
+      json_ = detail::json_number(static_cast<double>(x));
   }
-  JsonValue(std::string text) : value_(std::move(text)) {}
-  JsonValue(const char* text) : value_(std::string(text)) {}
+  JsonValue(const std::string& text) : json_(detail::json_string(text)) {}
+  JsonValue(const char* text) : json_(detail::json_string(text)) {}
   // Numbers in the fewest digits that read back as they are; null for those that JSON has not. Bytes of a
   // text that are no UTF-8 become U+FFFD.
-  std::string str() const;
+  const std::string& str() const { return json_; }
 
  private:
-  std::variant<std::int64_t, std::uint64_t, double, bool, std::string> value_;
+  std::string json_;
 };
 
 // Appends one JSON object a line to a file. Each line is handed to the system as a whole, so several
@@ -57,21 +61,23 @@ class JsonLines {
 NAX_END
 
 #if !defined(NAX_CALLS_LIBRARY)
+#include <charconv>
+#include <cmath>
+
 #include "nax/core/json_text.hpp"
 
 NAX_BEGIN
 namespace training {
+namespace detail {
 
-NAX_ENGINE std::string JsonValue::str() const {
-  if (const auto* integer = std::get_if<std::int64_t>(&value_)) return std::to_string(*integer);
-  if (const auto* integer = std::get_if<std::uint64_t>(&value_)) return std::to_string(*integer);
-  if (const auto* flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
-  if (const auto* text = std::get_if<std::string>(&value_)) return nax::detail::json_text(*text);
-  const double number = std::get<double>(value_);
+NAX_ENGINE std::string json_number(double number) {
   if (!std::isfinite(number)) return "null";
   char digits[32];
   return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
+NAX_ENGINE std::string json_string(const std::string& text) { return nax::detail::json_text(text); }
+
+}  // namespace detail
 
 NAX_ENGINE void JsonLines::write(std::initializer_list<std::pair<std::string, JsonValue>> fields) {
   std::string line = "{";

@@ -41,6 +41,13 @@ NAX_ENGINE ProtoWriter image_value(const std::string& tag, const std::vector<std
   return value;
 }
 
+NAX_ENGINE std::vector<std::uint8_t> pixels_of(const std::vector<double>& values) {
+  std::vector<std::uint8_t> pixels;
+  for (const double x : values)
+    pixels.push_back(x > 0 ? static_cast<std::uint8_t>(std::lround(std::min(x, 1.0) * 255)) : 0);
+  return pixels;
+}
+
 NAX_ENGINE ProtoWriter text_value(const std::string& tag, const std::string& text) {
   ProtoWriter plugin, metadata, dimension, shape, tensor, value;
   plugin.text(1, "text");
@@ -69,4 +76,19 @@ NAX_ENGINE std::string tag_of(const std::string& prefix, const std::string& path
 }
 
 }  // namespace training::detail
+
+namespace training {
+
+NAX_ENGINE TensorBoard::TensorBoard(const std::string& folder, const TensorBoardOptions& options)
+    : file_((io::detail::need_folder("TensorBoard", folder, "cannot be opened"),
+             std::make_unique<detail::LogFile>("TensorBoard", detail::event_file_name(folder, options.suffix),
+                                               options.flush_seconds))) {
+  detail::ProtoWriter version;
+  version.fixed64(1, detail::wall_clock());
+  version.text(3, "brain.Event:2");
+  file_->add(detail::framed(version.str()));
+  file_->flush();
+}
+
+}  // namespace training
 NAX_END

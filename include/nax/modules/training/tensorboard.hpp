@@ -27,6 +27,8 @@ NAX_ENGINE std::string summary_event(const ProtoWriter& value, std::int64_t step
 // The pixels of an image (H, W), (H, W, 1), (H, W, 3) or (H, W, 4) as a value.
 NAX_ENGINE ProtoWriter image_value(const std::string& tag, const std::vector<std::uint8_t>& pixels,
                                    const Shape& shape);
+// Numbers in [0, 1] as bytes.
+NAX_ENGINE std::vector<std::uint8_t> pixels_of(const std::vector<double>& values);
 NAX_ENGINE ProtoWriter text_value(const std::string& tag, const std::string& text);
 
 // `.layers[0].w` as TensorBoard groups it: `layers/0/w`.
@@ -42,16 +44,7 @@ std::vector<double> as_doubles(const Array<T>& x) {
 // Writes an event file into a folder, which `tensorboard --logdir folder` shows. Threads may share one.
 class TensorBoard {
  public:
-  explicit TensorBoard(const std::string& folder, const TensorBoardOptions& options = {})
-      : file_((io::detail::need_folder("TensorBoard", folder, "cannot be opened"),
-               std::make_unique<detail::LogFile>(
-                   "TensorBoard", detail::event_file_name(folder, options.suffix), options.flush_seconds))) {
-    detail::ProtoWriter version;
-    version.fixed64(1, detail::wall_clock());
-    version.text(3, "brain.Event:2");
-    file_->add(detail::framed(version.str()));
-    file_->flush();
-  }
+  explicit TensorBoard(const std::string& folder, const TensorBoardOptions& options = {});
 
   // A number, or an array of no axes.
   template <nax::detail::Operand X>
@@ -99,10 +92,7 @@ class TensorBoard {
     if constexpr (std::is_same_v<T, std::uint8_t>) {
       add(detail::image_value(tag, image.to_vector(), image.shape()), step);
     } else {
-      std::vector<std::uint8_t> pixels;
-      for (const double x : detail::as_doubles(image))
-        pixels.push_back(x > 0 ? static_cast<std::uint8_t>(std::lround(std::min(x, 1.0) * 255)) : 0);
-      add(detail::image_value(tag, pixels, image.shape()), step);
+      add(detail::image_value(tag, detail::pixels_of(detail::as_doubles(image)), image.shape()), step);
     }
   }
 
