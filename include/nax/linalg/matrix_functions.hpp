@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/linalg/eigh.hpp"
 #include "nax/linalg/solve.hpp"
 #include "nax/linalg/svd.hpp"
@@ -144,7 +145,7 @@ struct PadeLimit {
 // log2 of the norm of |a|^power over that of a, a (n x n) row-major.
 template <class T>
 double growth_of_powers(const T* a, std::int64_t n, double norm, int power) {
-  std::vector<double> sums(static_cast<std::size_t>(n), 1), next(sums);
+  where_used_t<std::vector<double>, T> sums(static_cast<std::size_t>(n), 1), next(sums);
   for (int k = 0; k < power; ++k) {  // the sums of |a|^k's columns
     std::fill(next.begin(), next.end(), 0);
     for (std::int64_t i = 0; i < n; ++i)
@@ -269,12 +270,12 @@ Array<T> expm_of(const Array<T>& a) {
   if (layout_of(a).size() == 0) return a;
   if (!is_readable(a)) check_recordable("expm");  // how often it halves a matrix depends on its norm
   const Array<T> plain = typed<T>(constant(a));
-  const std::vector<double> norms = one_norm_values(plain);
+  const where_used_t<std::vector<double>, T> norms = one_norm_values(plain);
   const double most = *std::max_element(norms.begin(), norms.end());
   for (const Order& o : wide ? std::span<const Order>(of_double) : std::span<const Order>(of_float))
     if (most <= o.norm) return pade_exp(a, o.order);
   // Each matrix is halved as often as it asks for.
-  const std::vector<int> each = halvings(plain, norms, limit);
+  const where_used_t<std::vector<int>, T> each = halvings(plain, norms, limit);
   const int rounds = *std::max_element(each.begin(), each.end());
   if (rounds == 0) return pade_exp(a, limit.order);
   const std::size_t count = each.size();
@@ -289,8 +290,9 @@ Array<T> expm_of(const Array<T>& a) {
   Dims visible = times_.shape();
   visible.push_back(1);
   visible.push_back(1);
-  const Array<std::int32_t> counts = typed<std::int32_t>(beside(a, times_)),
-                            squarings = restride(counts, with_visible(layout_of(counts), visible));
+  const where_used_t<Array<std::int32_t>, T> counts = typed<std::int32_t>(beside(a, times_)),
+                                             squarings =
+                                                 restride(counts, with_visible(layout_of(counts), visible));
   for (std::int32_t i = 0; i < rounds; ++i) {
     const Array<T> square = la::product(x, x);
     x = count == 1 ? square

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/linalg/solve.hpp"
 #include "nax/linalg/svd.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -135,7 +136,7 @@ Array<real_t<T>> vector_norm_of(const char* function, const Array<T>& x, double 
   if (p == -inf) return smallest_size(function, p, size, axis, keep);
   if (p == 1) return sum(size, {.axis = axis, .keepdims = keep});
   if (p == 0) {
-    const Array<bool> there = evaluate(make_expr<rules::not_equal>(size, Array<R>(R(0))));
+    const where_used_t<Array<bool>, T> there = evaluate(make_expr<rules::not_equal>(size, Array<R>(R(0))));
     return sum(there, {.axis = axis, .keepdims = keep}).template astype<R>();
   }
   const Array<R> power(static_cast<R>(p));
@@ -270,8 +271,9 @@ auto cond(const X& x_, const NormOrder& p = {}) {
   };
   const Array<R> r = ratio();
   // A NaN where x has none is 0 / 0, or infinity times 0: a singular matrix.
-  const Array<bool> holes = any(isnan(nax::detail::typed<T>(detail::constant(x))), {.axis = {-2, -1}});
-  const Array<bool> singular = detail::evaluate(isnan(nax::detail::typed<R>(detail::constant(r))) & !holes);
+  using Bools = nax::detail::where_used_t<Array<bool>, T>;
+  const Bools holes = any(isnan(nax::detail::typed<T>(detail::constant(x))), {.axis = {-2, -1}});
+  const Bools singular = detail::evaluate(isnan(nax::detail::typed<R>(detail::constant(r))) & !holes);
   return Array<R>(where(singular, std::numeric_limits<R>::infinity(), r));
 }
 

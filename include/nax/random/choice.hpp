@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
@@ -29,19 +30,20 @@ namespace detail {
 template <class I>
 Array<I> weighted_positions(const Key& key, std::int64_t n, std::int64_t draws,
                             const ChoiceOptions& options) {
-  const Array<float>& p = *options.p;
+  using Real = nax::detail::where_used_t<Array<float>, I>;
+  const Real& p = *options.p;
   if (p.shape() != Shape{n})
     raise<ShapeError>(
         {"choice: p must have one probability for each element: shape ", p.shape(), " for ", n, " elements"});
   check_single("choice", key);
   const ComputeOn beside_p(p);
-  const Array<float> noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n}),
-                     weights = nax::detail::typed<float>(constant(beside(noise, p)));
+  const Real noise = options.replace ? uniform(key, {draws}) : gumbel(key, {n}),
+             weights = nax::detail::typed<float>(constant(beside(noise, p)));
   if (options.replace) {
-    const Array<float> sums = cumsum(weights, {.axis = 0}), all = sums(slice(n - 1, n));
+    const Real sums = cumsum(weights, {.axis = 0}), all = sums(slice(n - 1, n));
     return searchsorted(sums, all * (1.f - noise)).template astype<I>();
   }
-  const Array<float> scores = noise + nax::log(weights);
+  const Real scores = noise + nax::log(weights);
   return nax::argsort(scores, {.descending = true})(slice(0, draws)).template astype<I>();
 }
 
@@ -54,8 +56,8 @@ Array<I> chosen_positions(const Key& key, std::int64_t n, const Shape& shape, co
                        ") without replacement"});
   check_count("choice", n);
   if (options.replace && !options.p) {
-    const Array<std::int32_t> drawn = randint(key, shape, 0, n);
-    return drawn.astype<I>();
+    const nax::detail::where_used_t<Array<std::int32_t>, I> drawn = randint(key, shape, 0, n);
+    return drawn.template astype<I>();
   }
   const Array<I> flat =
       options.p ? weighted_positions<I>(key, n, draws, options) : positions<I>("choice", key, n, draws);

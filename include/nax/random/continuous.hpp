@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nax/backend/cpu/packets/packet.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/power.hpp"
@@ -89,14 +90,15 @@ namespace detail {
 // digits; beyond what these hold, as if x e^(-x^2 / 2) were the density.
 template <class T>
 Array<T> upper_tail(const Key& key, double lower, double upper, const Shape& shape) {
-  const Array<double> u = uniform<T>(key, shape).template astype<double>();
+  using Real = nax::detail::where_used_t<Array<double>, T>;
+  const Real u = uniform<T>(key, shape).template astype<double>();
   if (lower > 30) {
     const double part = -std::expm1((lower - upper) * (lower + upper) / 2);
-    return Array<double>(nax::sqrt(lower * lower - 2 * nax::log1p(u * -part))).astype<T>();
+    return Real(nax::sqrt(lower * lower - 2 * nax::log1p(u * -part))).template astype<T>();
   }
   constexpr double half_root = 0.70710678118654752440;
   const double most = std::erfc(lower * half_root) / 2, least = std::erfc(upper * half_root) / 2;
-  return Array<double>(-nax::special::ndtri(most - u * (most - least))).astype<T>();
+  return Real(-nax::special::ndtri(most - u * (most - least))).template astype<T>();
 }
 
 }  // namespace detail

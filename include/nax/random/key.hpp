@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -57,7 +58,10 @@ class [[nodiscard]] Key {
   Iterator end() const { return {this, shape(0)}; }
 
  private:
-  friend constexpr auto tree_fields(Key& key) { return std::tie(key.words_); }
+  template <std::same_as<Key> K>
+  friend constexpr auto tree_fields(K& key) {
+    return std::tie(key.words_);
+  }
   Array<std::uint64_t> words_;
 };
 

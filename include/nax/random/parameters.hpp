@@ -53,7 +53,7 @@ Array<T> parameter(const char* function, const P& p) {
 template <class T>
 Array<T> signs(const Key& key, const Shape& shape) {
   if constexpr (std::is_same_v<T, double>)
-    return nax::where(uniform<double>(key, shape) < 0.5, Array<double>(1.), Array<double>(-1.));
+    return nax::where(uniform<T>(key, shape) < 0.5, Array<T>(1.), Array<T>(-1.));
   else
     return rademacher<T>(key, shape);
 }

@@ -109,7 +109,8 @@ class LeafAt {
     std::string all;
     const auto visit = [&](const Path& path, auto& leaf) {
       const std::string text = path.text();
-      all += (all.empty() ? "" : ", ") + text;
+      all += all.empty() ? "" : ", ";
+      all += text;
       if (text != path_) return;
       found = true;
       f(leaf);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/tree/path.hpp"
 #include "nax/tree/traits.hpp"
 
@@ -51,7 +52,7 @@ void describe_children(const Tuple& children, std::index_sequence<I...>, Descrip
   [[maybe_unused]] const auto one = [&]<class Child>(const Child& child) {
     if constexpr (Marked<Child>) {
       if (const std::uint64_t mark = tree_mark(child); mark != 0)
-        d.statics.emplace_back(Static<std::uint64_t>(mark));
+        d.statics.emplace_back(Static<nax::detail::where_used_t<std::uint64_t, Child>>(mark));
     } else {
       d.text += std::exchange(first, false) ? "" : ", ";
       describe(child, d);

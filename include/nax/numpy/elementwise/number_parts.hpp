@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -41,7 +42,7 @@ auto divmod(const X& x, const Y& y) {
 template <class X>
 requires Function<X>
 auto frexp(const X& x) {
-  const Array<std::int32_t> exponent = detail::apply<rules::exponent>(x);
+  const detail::where_used_t<Array<std::int32_t>, X> exponent = detail::apply<rules::exponent>(x);
   auto mantissa = ldexp(x, -exponent);
   using T = typename decltype(mantissa)::value_type;
   return FrexpResult<T>{mantissa, exponent};

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
@@ -275,7 +276,7 @@ std::vector<Array<T>> unravel_index(const X& indices, const Shape& shape,
   detail::check_within("unravel_index", "index", places, count);
   const bool c_order = detail::is_c_order("unravel_index", options.order);
   std::vector<Array<T>> out(shape.size());
-  Array<std::int64_t> rest = detail::as_type<std::int64_t>(places);
+  detail::where_used_t<Array<std::int64_t>, T> rest = detail::as_type<std::int64_t>(places);
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const std::size_t axis = c_order ? shape.size() - 1 - k : k;
     detail::check_index_type<T>("unravel_index", shape[axis]);

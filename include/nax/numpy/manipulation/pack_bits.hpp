@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/bitwise.hpp"
 #include "nax/numpy/elementwise/cast.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -69,15 +70,16 @@ Array<std::uint8_t> packbits(const X& x_, const PackbitsOptions& options = {}) {
 template <detail::ArrayLike X>
 Array<std::uint8_t> unpackbits(const X& x_, const UnpackbitsOptions& options = {}) {
   static_assert(std::is_same_v<typename X::value_type, std::uint8_t>, "unpackbits: an array of uint8");
-  Array<std::uint8_t> x = detail::as_array(x_);
+  using Bytes = detail::where_used_t<Array<std::uint8_t>, X>;
+  Bytes x = detail::as_array(x_);
   detail::check_operand("unpackbits", x);
-  const Array<std::uint8_t> places =
+  const Bytes places =
       detail::typed<std::uint8_t>(detail::beside(x, detail::bit_places("unpackbits", options.bitorder)));
   if (!options.axis.given()) x = detail::reshape_to("unpackbits", x, Shape{x.size()});
   const int axis =
       detail::normalize_axis("unpackbits", options.axis.given() ? options.axis.list()[0] : 0, x.ndim());
   x = moveaxis(x, axis, -1);
-  Array<std::uint8_t> bits = right_shift(expand_dims(x, -1), places) & std::uint8_t{1};
+  Bytes bits = right_shift(expand_dims(x, -1), places) & std::uint8_t{1};
   Dims shape = x.shape();
   const std::int64_t n = detail::multiply_extents(shape[shape.size() - 1], 8);
   shape[shape.size() - 1] = n;

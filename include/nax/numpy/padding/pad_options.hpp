@@ -22,22 +22,11 @@ class PadWidth {
   PadWidth(I all) : pairs_{Pair(all)} {}
   template <std::integral I, std::integral J>
   PadWidth(I before, J after) : pairs_{Pair(before, after)} {}
-  PadWidth(std::initializer_list<std::initializer_list<Extent>> pairs) {
-    for (const auto& pair : pairs) {
-      if (pair.size() != 1 && pair.size() != 2)
-        throw ValueError("pad: pad_width must be pairs (before, after)");
-      pairs_.push_back(Pair(pair.begin()->value, (pair.end() - 1)->value));
-    }
-  }
+  PadWidth(std::initializer_list<std::initializer_list<Extent>> pairs);
   PadWidth(std::vector<Pair> pairs) : pairs_(std::move(pairs)) {}
 
   bool given() const { return !pairs_.empty(); }
-  std::vector<Pair> over(int ndim) const {
-    if (pairs_.size() == 1) return std::vector<Pair>(static_cast<std::size_t>(ndim), pairs_[0]);
-    if (static_cast<int>(pairs_.size()) != ndim)
-      raise<ValueError>({"pad: pad_width has ", pairs_.size(), " pairs for an array of dimension ", ndim});
-    return pairs_;
-  }
+  std::vector<Pair> over(int ndim) const;
 
  private:
   std::vector<Pair> pairs_;
@@ -86,3 +75,24 @@ struct PadOptions {
 };
 
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+
+NAX_ENGINE PadWidth::PadWidth(std::initializer_list<std::initializer_list<Extent>> pairs) {
+  for (const auto& pair : pairs) {
+    if (pair.size() != 1 && pair.size() != 2)
+      throw ValueError("pad: pad_width must be pairs (before, after)");
+    pairs_.push_back(Pair(pair.begin()->value, (pair.end() - 1)->value));
+  }
+}
+
+NAX_ENGINE std::vector<PadWidth::Pair> PadWidth::over(int ndim) const {
+  if (pairs_.size() == 1) return std::vector<Pair>(static_cast<std::size_t>(ndim), pairs_[0]);
+  if (static_cast<int>(pairs_.size()) != ndim)
+    raise<ValueError>({"pad: pad_width has ", pairs_.size(), " pairs for an array of dimension ", ndim});
+  return pairs_;
+}
+
+NAX_END
+#endif

@@ -2,6 +2,7 @@
 
 #include "nax/backend/cpu/factor/companion.hpp"
 #include "nax/core/compute_on.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/polynomials/polynomial.hpp"
 
@@ -25,7 +26,8 @@ Array<C> roots_on_host(const Array<C>& p) {
   Array<C> result = typed<C>(allocate(dtype_of<C>, frame));
   const C* from = elements<const C>(rows, transforms_handled);
   C* to = elements<C>(result);
-  std::vector<std::complex<double>> in(static_cast<std::size_t>(n + 1)), out(static_cast<std::size_t>(n));
+  where_used_t<std::vector<std::complex<double>>, C> in(static_cast<std::size_t>(n + 1)),
+      out(static_cast<std::size_t>(n));
   for (std::int64_t row = 0, count = layout_of(rows).size() / (n + 1); row < count; ++row) {
     for (std::int64_t i = 0; i <= n; ++i) in[static_cast<std::size_t>(i)] = from[row * (n + 1) + i];
     cpu::polynomial_roots(in.data(), n, out.data());
@@ -37,7 +39,7 @@ Array<C> roots_on_host(const Array<C>& p) {
 // Eigenvalues of the companion matrix, by the factorisation of the device on which p lies. Not recorded.
 template <class C>
 Array<C> roots_on_device(const Array<C>& p) {
-  using W = std::complex<double>;
+  using W = where_used_t<std::complex<double>, C>;
   const std::int64_t n = p.shape(-1) - 1;
   const ComputeOn beside_p(p);
   const Array<W> q = typed<C>(constant(p)).template astype<W>();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
 #include "nax/numpy/reductions/max_min.hpp"
@@ -40,11 +41,12 @@ Array<R> with_freedom(const char* function, const Array<R>& spread, const Array<
     return spread;
   } else {
     const VarOptions plain = corrected(function, options);
-    const Array<std::int32_t> count =
+    using Doubles = where_used_t<Array<double>, T>;
+    const where_used_t<Array<std::int32_t>, T> count =
         sum(*numbers_only(plain, x).where, {.axis = plain.axis, .keepdims = plain.keepdims});
     const Array<R> nan(std::numeric_limits<lane_t<R>>::quiet_NaN());
     return evaluate(make_selection<rules::where>(
-        make_expr<rules::greater>(count.template astype<double>(), Array<double>(plain.ddof)), spread, nan));
+        make_expr<rules::greater>(count.template astype<double>(), Doubles(plain.ddof)), spread, nan));
   }
 }
 

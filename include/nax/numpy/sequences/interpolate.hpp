@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
@@ -92,12 +93,14 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
     if (*options.period == 0) throw ValueError("interp: the period must not be 0");
     detail::wrap_points(*options.period, x, xp, fp);
   }
+  using Bools = detail::where_used_t<Array<bool>, T>;
+  using Places = detail::where_used_t<Array<std::int64_t>, T>;
   // The points on both sides of each value.
-  const Array<std::int32_t> before = searchsorted(xp, x, {.side = "right"});
+  const detail::where_used_t<Array<std::int32_t>, T> before = searchsorted(xp, x, {.side = "right"});
   const auto last = static_cast<std::int32_t>(xp.size() - 1);
-  const Array<std::int64_t> right =
+  const Places right =
       detail::apply<rules::cast<std::int64_t>>(minimum(maximum(before, std::int32_t{1}), last));
-  const Array<std::int64_t> left = maximum(right - std::int64_t{1}, std::int64_t{0});
+  const Places left = maximum(right - std::int64_t{1}, std::int64_t{0});
   const auto end = [&](const std::optional<T>& given, std::int64_t at) {
     return given && !options.period
                ? detail::typed<T>(detail::beside(fp, detail::host_number(static_cast<T>(*given))))
@@ -108,11 +111,10 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
     return detail::take_positions(points, places, 0);
   };
   const Array<T> x0 = at(xp, left), x1 = at(xp, right), f0 = at(fp, left), f1 = at(fp, right);
-  Array<bool> same = x1 == x0;  // two values at one place: the later one
+  Bools same = x1 == x0;  // two values at one place: the later one
   if (last > 0) same = logical_and(same, x == x);
-  const Array<bool> endless =
-      logical_and(x == x, logical_not(logical_and(isfinite(x1 - x0), isfinite(f1 - f0))));
-  const Array<bool> fixed = logical_or(endless, same);
+  const Bools endless = logical_and(x == x, logical_not(logical_and(isfinite(x1 - x0), isfinite(f1 - f0))));
+  const Bools fixed = logical_or(endless, same);
   const Array<T> part = where(fixed, T(0), x - x0) / where(fixed, T(1), x1 - x0);
   Array<T> inside = f0 + part * where(fixed, T(0), f1 - f0);
   // Few tables have infinite points.

@@ -170,13 +170,22 @@ auto select(const std::vector<Array<bool>>& conditions, std::initializer_list<X>
   return nax::select(conditions, all, options);
 }
 
+namespace detail {
+// Select with a list; calls name `n`, so its vectors are made where it is called.
+template <int n, class T>
+Array<T> select_listed(const std::vector<Array<bool>>& conditions, std::initializer_list<Array<T>> choices,
+                       const SelectOptions<T>& options) {
+  return nax::select(conditions, std::vector<Array<T>>(choices), options);
+}
+}  // namespace detail
+
 // Braces of arrays and expressions mixed have no type to deduce. (Templates, so unused overloads cost no
 // compile time.)
 #define NAX_SELECT(T)                                                                                  \
-  template <int = 0>                                                                                   \
+  template <int n = 0>                                                                                 \
   Array<T> select(const std::vector<Array<bool>>& conditions, std::initializer_list<Array<T>> choices, \
                   const SelectOptions<T>& options = {}) {                                              \
-    return nax::select(conditions, std::vector<Array<T>>(choices), options);                           \
+    return detail::select_listed<n>(conditions, choices, options);                                     \
   }
 NAX_SELECT(float)
 NAX_SELECT(double)

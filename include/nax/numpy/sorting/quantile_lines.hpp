@@ -3,6 +3,7 @@
 #include <limits>
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
@@ -143,7 +144,7 @@ Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, do
 template <class T>
 Array<T> weighted_quantile(const char* function, const QuantileLines<T>& lines, double q) {
   check_fraction(function, q);
-  const Array<std::int64_t> before =
+  const where_used_t<Array<std::int64_t>, T> before =
       as_type<std::int64_t>(count_nonzero(make_expr<rules::less>(*lines.share, q), {.axis = -1}));
   const std::int64_t last = lines.lines.shape(-1) - 1;
   return picked(lines.lines, evaluate(make_expr<rules::minimum>(before, last)));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nax/backend/cpu/reduce/bin_kernels.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
 #include "nax/numpy/reductions/argmax.hpp"
@@ -161,7 +162,7 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
       return detail::take_positions(sorted, detail::as_type<std::int64_t>(at), 0) == x;
     }
   };
-  const Array<bool> found = among();
+  const detail::where_used_t<Array<bool>, R> found = among();
   return options.invert ? Array<bool>(!found) : found;
 }
 
@@ -177,16 +178,18 @@ Array<std::int32_t> places_descending(const Array<R>& edges, const Array<R>& val
   const auto size = static_cast<std::int32_t>(edges.size());
   Array<R> ascending = edges(slice(none, none, -1));
   if constexpr (is_inexact_v<R>) {
-    const Array<bool> numbers = evaluate(make_expr<rules::equal>(edges, edges));
-    const Array<bool> behind = evaluate(make_expr<rules::logical_and>(
-        make_expr<rules::logical_not>(Array<bool>(numbers(slice(none, none, -1)))), Array<bool>(numbers(0))));
+    using Bools = where_used_t<Array<bool>, R>;
+    using Places = where_used_t<Array<std::int32_t>, R>;
+    const Bools numbers = evaluate(make_expr<rules::equal>(edges, edges));
+    const Bools behind = evaluate(make_expr<rules::logical_and>(
+        make_expr<rules::logical_not>(Bools(numbers(slice(none, none, -1)))), Bools(numbers(0))));
     const bool clean = !is_batched(behind) && !on_accelerator(behind) && !any(behind).item();
     if (!clean) {
       const Array<R> lowest(-std::numeric_limits<lane_t<R>>::infinity());
       ascending = evaluate(make_selection<rules::where>(behind, lowest, ascending));
-      const Array<std::int32_t> before = places<R>("digitize", ascending, values, !right);
-      const Array<std::int32_t> skipped = sum(behind);
-      return Array<std::int32_t>(size - where(before > skipped, before, 0));
+      const Places before = places<R>("digitize", ascending, values, !right);
+      const Places skipped = sum(behind);
+      return Places(size - where(before > skipped, before, 0));
     }
   }
   return Array<std::int32_t>(size - places<R>("digitize", ascending, values, !right));
@@ -196,8 +199,8 @@ Array<std::int32_t> places_descending(const Array<R>& edges, const Array<R>& val
 template <class R>
 Array<bool> descends(const Array<R>& edges) {
   const Array<R> first = edges(slice(none, -1)), second = edges(slice(1, none));
-  const Array<bool> differ = evaluate(make_expr<rules::not_equal>(first, second));
-  const Array<bool> falls =
+  const where_used_t<Array<bool>, R> differ = evaluate(make_expr<rules::not_equal>(first, second));
+  const where_used_t<Array<bool>, R> falls =
       evaluate(make_expr<rules::logical_not>(make_expr<rules::less_equal>(first, second)));
   return take_along_axis(falls, expand_dims(argmax(differ, {.axis = 0}), 0), 0)(0);
 }
@@ -213,7 +216,7 @@ Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& o
   const auto ascending = [&] { return detail::places<R>("digitize", edges, values, !options.right); };
   const auto descending = [&] { return detail::places_descending<R>(edges, values, options.right); };
   if (edges.ndim() != 1 || edges.size() < 2) return ascending();
-  const Array<bool> falls = detail::descends(edges);
+  const detail::where_used_t<Array<bool>, R> falls = detail::descends(edges);
   // Each example has its own; the values on a GPU are not read.
   if (detail::is_batched(falls) || detail::on_accelerator(falls))
     return where(falls, descending(), ascending());
@@ -261,8 +264,8 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
 // x as positions in the result; those beyond its end are dropped.
 template <class T>
 Selection bins_selected(const Array<T>& x, std::int64_t length) {
-  const Array<std::int64_t> bin = as_type<std::int64_t>(x), zero(std::int64_t{0}), end(length),
-                            dropped(loops::dropped_index);
+  const where_used_t<Array<std::int64_t>, T> bin = as_type<std::int64_t>(x), zero(std::int64_t{0}),
+                                             end(length), dropped(loops::dropped_index);
   auto step = std::make_shared<GatherStep>();
   step->index = evaluate(
       make_selection<rules::where>(make_expr<rules::logical_and>(make_expr<rules::greater_equal>(bin, zero),

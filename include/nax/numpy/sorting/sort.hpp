@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/backend/cpu/lines/line_kernels.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/complex.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/take.hpp"
@@ -52,11 +53,10 @@ Array<T> sort_axis(const Array<T>& x, int axis, bool descending) {
 template <class T>
 Array<std::int8_t> nan_class(const Array<T>& x) {
   const Array<real_t<T>> re = evaluate(make_expr<rules::real>(x)), im = evaluate(make_expr<rules::imag>(x));
-  const Array<std::int8_t> one(std::int8_t{1}), two(std::int8_t{2}), zero(std::int8_t{0});
-  const Array<std::int8_t> of_re =
-      evaluate(make_selection<rules::where>(make_expr<rules::equal>(re, re), zero, two));
-  const Array<std::int8_t> of_im =
-      evaluate(make_selection<rules::where>(make_expr<rules::equal>(im, im), zero, one));
+  using Class = where_used_t<Array<std::int8_t>, T>;
+  const Class one(std::int8_t{1}), two(std::int8_t{2}), zero(std::int8_t{0});
+  const Class of_re = evaluate(make_selection<rules::where>(make_expr<rules::equal>(re, re), zero, two));
+  const Class of_im = evaluate(make_selection<rules::where>(make_expr<rules::equal>(im, im), zero, one));
   return evaluate(make_expr<rules::add>(of_re, of_im));
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/bitwise.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -215,12 +216,13 @@ Array<T> unique_sized(const Array<T>& x, const UniqueOptions<T>& options) {
   const Array<T> sorted = sort_any(reshape_to("unique", x, Shape{n}), 0, false);
   const Array<T> plain = typed<T>(constant(sorted)), before(stretch_of_axis(plain, 0, 0, n - 1)),
                  after(stretch_of_axis(plain, 0, 1, n - 1));
-  Array<bool> differs = before != after;
+  using Places = where_used_t<Array<std::int32_t>, T>;
+  where_used_t<Array<bool>, T> differs = before != after;
   if constexpr (is_inexact_v<T>)
     if (options.equal_nan) differs = differs & ((before == before) | (after == after));
-  const Array<std::int32_t> group = cumsum(differs), k = arange<std::int32_t>(size);
-  const Array<std::int32_t> place = where(k == 0, 0, 1 + searchsorted(group, k));
-  const Array<T> values = take(sorted, Array<std::int32_t>(minimum(place, static_cast<std::int32_t>(n - 1))));
+  const Places group = cumsum(differs), k = arange<std::int32_t>(size);
+  const Places place = where(k == 0, 0, 1 + searchsorted(group, k));
+  const Array<T> values = take(sorted, Places(minimum(place, static_cast<std::int32_t>(n - 1))));
   const Array<T> fill = options.fill_value ? Array<T>(*options.fill_value) : sorted(0);
   return where(place < static_cast<std::int32_t>(n), values, fill);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/indexing/indexing.hpp"
@@ -116,7 +117,7 @@ Array<T> bin_edges(const char* function, const Array<T>& x, const Bins<T>& bins,
     if (is_batched(x))
       raise<ValueError>({function, ": the number of bins by the rule '", bins.rule(),
                          "' depends on the values, which vmap cannot map"});
-    std::vector<double> values;
+    where_used_t<std::vector<double>, T> values;
     for (const T v : typed<T>(constant(x)).to_vector()) values.push_back(static_cast<double>(v));
     count = bins_by_rule(function, bins.rule(), std::move(values),
                          static_cast<double>(typed<T>(constant(first)).item()),

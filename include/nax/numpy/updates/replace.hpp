@@ -3,6 +3,7 @@
 #include <functional>
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
@@ -62,10 +63,10 @@ auto place(const X& x_, const M& mask_, const V& vals) {
     if (!detail::is_batched(mask) && !any(mask).item()) return x;
     throw ValueError("place: cannot insert from an empty array");
   }
-  const Array<bool> flat = detail::reshape_to("place", mask, Shape{x.size()});
+  const detail::where_used_t<Array<bool>, T> flat = detail::reshape_to("place", mask, Shape{x.size()});
   if (values.size() == 1) return Array<T>(where(detail::reshape_to("place", mask, x.shape()), values(0), x));
   // The how-many-th true element is each?
-  const Array<std::int64_t> count = cumsum(detail::as_type<std::int64_t>(flat));
+  const detail::where_used_t<Array<std::int64_t>, T> count = cumsum(detail::as_type<std::int64_t>(flat));
   const Array<T> next = take(values, remainder(maximum(count - 1, std::int64_t{0}), values.size()));
   return detail::reshape_to(
       "place", Array<T>(where(flat, next, detail::reshape_to("place", x, flat.shape()))), x.shape());
