@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy.hpp"
 
 // Cubic polynomials between points, given by values and slopes at the points.
@@ -101,8 +102,9 @@ class Piecewise {
     const Array<T> first = x_(0), last = x_(-1);
     const Array<T> given = points;
     if (periodic_) points = first + remainder(points - first, last - first);
-    const Array<std::int32_t> right = searchsorted(x_, points, {.side = "right"});
-    const Array<std::int32_t> place = clip(right - 1, std::int32_t{0}, static_cast<std::int32_t>(n - 2));
+    using Places = nax::detail::where_used_t<Array<std::int32_t>, T>;
+    const Places right = searchsorted(x_, points, {.side = "right"});
+    const Places place = clip(right - 1, std::int32_t{0}, static_cast<std::int32_t>(n - 2));
     Shape shape = points.shape();
     for (int i = 1; i < c_[0].ndim(); ++i) shape.push_back(1);
     const Array<T> t = Array<T>(points - take(x_, place, {.axis = 0})).reshape(shape);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/interpolate/piecewise.hpp"
 
 NAX_BEGIN
@@ -50,22 +51,25 @@ class RegularGrid {
       at = expand_dims(at, 0);
     if (at.ndim() == 0 || at.shape(-1) != d)
       raise<ShapeError>({"RegularGridInterpolator: points must have shape (..., ", d, "), not ", at.shape()});
+    using Cells = nax::detail::where_used_t<Array<std::int32_t>, X>;
+    using Places = nax::detail::where_used_t<Array<std::int64_t>, X>;
+    using Bools = nax::detail::where_used_t<Array<bool>, X>;
     // The cell of each point, and where it lies there.
-    std::vector<Array<std::int32_t>> cell;
+    std::vector<Cells> cell;
     std::vector<Array<T>> part;
-    Array<bool> outside = zeros<bool>({}), missing = zeros<bool>({});
+    Bools outside = zeros<bool>({}), missing = zeros<bool>({});
     for (int i = 0; i < d; ++i) {
       const Array<T> xi = at(ellipsis, i);
       const std::int32_t last = static_cast<std::int32_t>(points_[i].shape(0) - 2);
       cell.push_back(clip(searchsorted(points_[i], xi, {.side = "right"}) - 1, std::int32_t{0}, last));
       const Array<T> low = take(points_[i], cell[i], {.axis = 0});
-      const Array<T> high = take(points_[i], Array<std::int32_t>(cell[i] + 1), {.axis = 0});
+      const Array<T> high = take(points_[i], Cells(cell[i] + 1), {.axis = 0});
       part.push_back((xi - low) / (high - low));
       outside = outside | (xi < points_[i](0)) | (xi > points_[i](-1));
       missing = missing | (xi != xi);
     }
     if (options_.bounds_error && !options_.extrapolate && detail::is_known(outside) &&
-        Array<bool>(any(outside)).item())
+        Bools(any(outside)).item())
       throw ValueError("RegularGridInterpolator: points lie outside of the grid");
     // The corners of each cell by their weights.
     std::vector<std::int64_t> strides(static_cast<std::size_t>(d), 1);
@@ -74,15 +78,15 @@ class RegularGrid {
     for (int i = d; i < values_.ndim(); ++i) flat.push_back(values_.shape(i)), wide.push_back(1);
     const Array<T> values = values_.reshape(flat);
     const auto weighed = [&](int corner) {
-      Array<std::int64_t> place = zeros<std::int64_t>({});
+      Places place = zeros<std::int64_t>({});
       Array<T> weight = ones<T>({});
       for (std::size_t i = 0; i < cell.size(); ++i) {
         const bool high = corner >> i & 1;
         if (options_.method == "nearest") {
-          place = place + strides[i] * (cell[i].astype<std::int64_t>() +
-                                        Array<bool>(part[i] > T(0.5)).astype<std::int64_t>());
+          place = place + strides[i] * (cell[i].template astype<std::int64_t>() +
+                                        Bools(part[i] > T(0.5)).template astype<std::int64_t>());
         } else {
-          place = place + strides[i] * (cell[i].astype<std::int64_t>() + std::int64_t{high});
+          place = place + strides[i] * (cell[i].template astype<std::int64_t>() + std::int64_t{high});
           weight = high ? Array<T>(weight * part[i]) : Array<T>(weight * (T(1) - part[i]));
         }
       }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/metrics/mean.hpp"
 #include "nax/numpy/indexing/at.hpp"
 #include "nax/numpy/indexing/diagonal.hpp"
@@ -28,11 +29,12 @@ Array<double> among_largest(const Array<X>& logits, const Array<I>& labels, std:
   const auto label = labels.template astype<std::int64_t>();
   const auto valid = eval(logical_and(label >= 0, label < classes));
   const ComputeOn beside_logits(logits);
-  const Array<std::int64_t> at = expand_dims(Array<std::int64_t>(where(valid, label, 0)), -1);
+  using Places = where_used_t<Array<std::int64_t>, X>;
+  const Places at = expand_dims(Places(where(valid, label, 0)), -1);
   const Array<X> own = take_along_axis(logits, at, -1);
-  const Array<std::int64_t> numbers = arange<std::int64_t>(classes);
+  const Places numbers = arange<std::int64_t>(classes);
   const auto behind = logical_or(logits < own, logical_and(logits == own, numbers >= at));
-  const Array<std::int64_t> before = sum(logical_not(behind).template astype<std::int64_t>(), {.axis = -1});
+  const Places before = sum(logical_not(behind).template astype<std::int64_t>(), {.axis = -1});
   return logical_and(valid, before < k).template astype<double>();
 }
 
@@ -137,7 +139,8 @@ struct F1 {
   // The harmonic mean of precision and recall.
   template <class A = Array<double>>
   A value() const {
-    return nax::detail::ratio_or_zero<A>(2.0 * right, predicted + labelled);
+    const A &found = right, &first = predicted, &second = labelled;
+    return nax::detail::ratio_or_zero<A>(2.0 * found, first + second);
   }
 };
 
@@ -196,7 +199,7 @@ struct Confusion {
  private:
   template <class A>
   A right() const {
-    return diagonal(counts);
+    return diagonal(A(counts));
   }
   template <class A>
   A right_sum() const {

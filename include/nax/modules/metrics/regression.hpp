@@ -69,8 +69,9 @@ struct R2 {
   }
   template <class A = Array<double>>
   A value() const {
-    const A spread = squares - total * total / weight;
-    return where(spread > 0.0, 1.0 - errors / spread, std::numeric_limits<double>::quiet_NaN());
+    const A &sum_of = total, &n = weight, &lost = errors;
+    const A spread = squares - A(sum_of * sum_of / n);
+    return where(spread > 0.0, 1.0 - lost / spread, std::numeric_limits<double>::quiet_NaN());
   }
 
  private:
