@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/optim/schedules.hpp"
 
 // Schedules made of others, by optax's names and formulas.
@@ -39,11 +40,13 @@ inline auto warmup_constant_schedule(double init_value, double peak_value, std::
 }
 
 // Linearly from init_value to peak_value in warmup_steps, then exponential_decay with the options given.
-inline auto warmup_exponential_decay_schedule(double init_value, double peak_value, std::int64_t warmup_steps,
-                                              std::int64_t transition_steps, double decay_rate,
-                                              const ExponentialDecayOptions& options = {}) {
+template <class O = ExponentialDecayOptions>
+auto warmup_exponential_decay_schedule(double init_value, double peak_value, std::int64_t warmup_steps,
+                                       std::int64_t transition_steps, double decay_rate,
+                                       const ExponentialDecayOptions& options = {}) {
+  const O& o = options;
   return join_schedules(std::tuple{linear_schedule(init_value, peak_value, warmup_steps),
-                                   exponential_decay(peak_value, transition_steps, decay_rate, options)},
+                                   exponential_decay(peak_value, transition_steps, decay_rate, o)},
                         {warmup_steps});
 }
 
@@ -54,14 +57,15 @@ struct SgdrCycle {
 };
 // Cycles of warmup_cosine_decay_schedule, one after the other (stochastic gradient descent with restarts).
 // Throws ValueError without a cycle.
-inline auto sgdr_schedule(std::vector<SgdrCycle> cycles) {
+template <class Cycle = SgdrCycle>
+auto sgdr_schedule(const std::vector<SgdrCycle>& cycles) {
   if (cycles.empty()) throw ValueError("sgdr_schedule: at least one cycle is needed");
-  return [cycles = std::move(cycles)](const auto& done_so_far) {
+  return [cycles = std::vector<Cycle>(cycles)](const auto& done_so_far) {
     using Float = typename detail::Later<decltype(done_so_far)>::Float;
     const auto count = detail::as_count(done_so_far);
     std::int64_t begin = 0;
     Float value(0.f);
-    for (const SgdrCycle& c : cycles) {
+    for (const Cycle& c : cycles) {
       const auto part =
           warmup_cosine_decay_schedule(c.init_value, c.peak_value, c.warmup_steps, c.decay_steps,
                                        {.end_value = c.end_value, .exponent = c.exponent});
@@ -75,18 +79,19 @@ inline auto sgdr_schedule(std::vector<SgdrCycle> cycles) {
 }
 
 namespace detail {
+using SchedulePoints = std::vector<std::pair<std::int64_t, double>>;
 // The points (step, value) of piecewise_interpolate_schedule. Throws ValueError for its arguments.
-NAX_ENGINE std::vector<std::pair<std::int64_t, double>> interpolation_points(
-    std::string_view interpolate_type, double init_value,
-    const std::map<std::int64_t, double>& boundaries_and_scales);
+NAX_ENGINE SchedulePoints interpolation_points(std::string_view interpolate_type, double init_value,
+                                               const std::map<std::int64_t, double>& boundaries_and_scales);
 }  // namespace detail
 
 // From each boundary to the next along a line or half a cosine ("linear", "cosine"). The value at a boundary
 // is that at the one before, times its scale. Throws ValueError for another type, or a negative scale.
-inline auto piecewise_interpolate_schedule(std::string_view interpolate_type, double init_value,
-                                           const std::map<std::int64_t, double>& boundaries_and_scales = {}) {
+template <class Scales = std::map<std::int64_t, double>>
+auto piecewise_interpolate_schedule(std::string_view interpolate_type, double init_value,
+                                    const std::map<std::int64_t, double>& boundaries_and_scales = {}) {
   const bool cosine = interpolate_type == "cosine";
-  std::vector<std::pair<std::int64_t, double>> points =
+  nax::detail::where_used_t<detail::SchedulePoints, Scales> points =
       detail::interpolation_points(interpolate_type, init_value, boundaries_and_scales);
   return [=](const auto& done_so_far) {
     using Float = typename detail::Later<decltype(done_so_far)>::Float;
@@ -111,16 +116,19 @@ struct LinearOnecycleOptions {
 };
 // Up to peak_value by pct_start of the steps, back by pct_final, then down by final_div_factor, along lines
 // (L. Smith and N. Topin, Super-convergence, 2017). Throws ValueError unless transition_steps > 0.
-inline auto linear_onecycle_schedule(std::int64_t transition_steps, double peak_value,
-                                     const LinearOnecycleOptions& o = {}) {
+template <class O = LinearOnecycleOptions>
+auto linear_onecycle_schedule(std::int64_t transition_steps, double peak_value,
+                              const LinearOnecycleOptions& options = {}) {
+  const O& o = options;
   detail::check_positive("linear_onecycle_schedule", "transition_steps", transition_steps);
   const auto at = [&](double part) {
     return static_cast<std::int64_t>(part * static_cast<double>(transition_steps));
   };
+  using Scales = nax::detail::where_used_t<std::map<std::int64_t, double>, O>;
   return piecewise_interpolate_schedule("linear", peak_value / o.div_factor,
-                                        {{at(o.pct_start), o.div_factor},
-                                         {at(o.pct_final), 1 / o.div_factor},
-                                         {transition_steps, 1 / o.final_div_factor}});
+                                        Scales{{at(o.pct_start), o.div_factor},
+                                               {at(o.pct_final), 1 / o.div_factor},
+                                               {transition_steps, 1 / o.final_div_factor}});
 }
 
 struct CosineOnecycleOptions {
@@ -129,13 +137,16 @@ struct CosineOnecycleOptions {
 };
 // Up to peak_value by pct_start of the steps, then down by div_factor times final_div_factor, along half
 // cosines. Throws ValueError unless transition_steps > 0.
-inline auto cosine_onecycle_schedule(std::int64_t transition_steps, double peak_value,
-                                     const CosineOnecycleOptions& o = {}) {
+template <class O = CosineOnecycleOptions>
+auto cosine_onecycle_schedule(std::int64_t transition_steps, double peak_value,
+                              const CosineOnecycleOptions& options = {}) {
+  const O& o = options;
   detail::check_positive("cosine_onecycle_schedule", "transition_steps", transition_steps);
   const auto peak = static_cast<std::int64_t>(o.pct_start * static_cast<double>(transition_steps));
+  using Scales = nax::detail::where_used_t<std::map<std::int64_t, double>, O>;
   return piecewise_interpolate_schedule(
       "cosine", peak_value / o.div_factor,
-      {{peak, o.div_factor}, {transition_steps, 1 / (o.div_factor * o.final_div_factor)}});
+      Scales{{peak, o.div_factor}, {transition_steps, 1 / (o.div_factor * o.final_div_factor)}});
 }
 
 }  // namespace optim
@@ -145,13 +156,12 @@ NAX_END
 NAX_BEGIN
 namespace optim::detail {
 
-NAX_ENGINE std::vector<std::pair<std::int64_t, double>> interpolation_points(
-    std::string_view interpolate_type, double init_value,
-    const std::map<std::int64_t, double>& boundaries_and_scales) {
+NAX_ENGINE SchedulePoints interpolation_points(std::string_view interpolate_type, double init_value,
+                                               const std::map<std::int64_t, double>& boundaries_and_scales) {
   if (interpolate_type != "linear" && interpolate_type != "cosine")
     raise<ValueError>({"piecewise_interpolate_schedule: interpolate_type must be 'linear' or 'cosine', not '",
                        interpolate_type, "'"});
-  std::vector<std::pair<std::int64_t, double>> points = {{0, init_value}};
+  SchedulePoints points = {{0, init_value}};
   for (const auto& [boundary, scale] : boundaries_and_scales) {
     if (scale < 0) throw ValueError("piecewise_interpolate_schedule: the scales must not be negative");
     points.push_back({boundary, points.back().second * scale});

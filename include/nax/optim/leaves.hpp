@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "nax/core/where_used.hpp"
 #include "nax/expr/evaluation/assignments.hpp"
 #include "nax/expr/evaluation/leaf_steps.hpp"
 #include "nax/numpy/creation/creation.hpp"
@@ -105,12 +106,12 @@ void descend(Assignments& now, Array<T>& to, const Array<T>& x, const Array<floa
 
 // The steps of all leaves of a tree that lie on a GPU, for a rate as rate_at() gives it.
 template <class Now>
-LeafSteps leaf_steps(loops::StepNumbers numbers, const Now& rate, const Count* count) {
+where_used_t<LeafSteps, Now> leaf_steps(loops::StepNumbers numbers, const Now& rate, const Count* count) {
   if constexpr (is_array_v<Now>) {
-    return LeafSteps(numbers, &rate, count);
+    return {numbers, &rate, count};
   } else {
     numbers.rate = rate;
-    return LeafSteps(numbers, nullptr, count);
+    return {numbers, nullptr, count};
   }
 }
 

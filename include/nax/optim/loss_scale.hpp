@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/creation/creation.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
@@ -12,6 +13,12 @@
 // scale and the gradients are divided by it.
 NAX_BEGIN
 namespace detail {
+
+// The inverse of a scale; the compiler learns its type where it is used.
+template <class Tree>
+Array<float> inverse_scale(const Array<float>& scale) {
+  return 1.f / static_cast<const where_used_t<Array<float>, Tree>&>(scale);
+}
 
 // The leaves of floating type times a number; computed in float.
 template <class Tree>
@@ -37,12 +44,15 @@ auto scaled_tree(const Tree& t, const Array<float>& by) {
 template <class Scale>
 Scale adjusted(const Scale& now, const Array<bool>& finite) {
   Scale next = now;
-  const Array<bool> full = now.good_steps >= now.period - 1;
-  const Array<float> grown = now.loss_scale * now.factor;
-  const Array<float> shrunk = maximum(now.loss_scale / now.factor, now.least);
+  using Bools = where_used_t<Array<bool>, Scale>;
+  using Real = where_used_t<Array<float>, Scale>;
+  const Bools full = now.good_steps >= now.period - 1;
+  const Real grown = now.loss_scale * now.factor;
+  const Real shrunk = maximum(now.loss_scale / now.factor, now.least);
   const auto kept = where(logical_and(full, isfinite(grown)), grown, now.loss_scale);
-  next.loss_scale = where(finite, kept, shrunk);
-  next.good_steps = where(logical_or(logical_not(finite), full), 0, now.good_steps + 1);
+  next.loss_scale = where(static_cast<const Bools&>(finite), kept, shrunk);
+  next.good_steps =
+      where(logical_or(logical_not(static_cast<const Bools&>(finite)), full), 0, now.good_steps + 1);
   return next;
 }
 
@@ -87,7 +97,7 @@ struct StaticLossScale {
   }
   template <class Tree>
   auto unscale(const Tree& t) const {
-    return nax::detail::scaled_tree(t, 1.f / loss_scale);
+    return nax::detail::scaled_tree(t, nax::detail::inverse_scale<Tree>(loss_scale));
   }
   StaticLossScale adjust(const Array<bool>&) const { return *this; }
 };
@@ -107,7 +117,7 @@ struct DynamicLossScale {
   }
   template <class Tree>
   auto unscale(const Tree& t) const {
-    return nax::detail::scaled_tree(t, 1.f / loss_scale);
+    return nax::detail::scaled_tree(t, nax::detail::inverse_scale<Tree>(loss_scale));
   }
   // B is Array<bool>. The compiler learns so where this is called, and until then compiles no arithmetic.
   template <class B = Array<bool>>

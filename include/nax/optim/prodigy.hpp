@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/optim/transformation.hpp"
 
 NAX_BEGIN
@@ -46,16 +47,17 @@ class Prodigy {
   }
   template <class G, class S, class P>
   auto update(const G& grads, ProdigyState<S> state, const P& params) const {
+    using Real = nax::detail::where_used_t<Array<float>, G>;
     const ProdigyOptions o = options_;
     const double beta3 = o.beta3.value_or(std::sqrt(o.b2));
-    const Array<float> rate(detail::rate_at(rate_, state.count)), before = state.estim_lr;
+    const Real rate(detail::rate_at(rate_, state.count)), before = state.estim_lr;
     state.count = detail::next(state.count);
-    const Array<float> steps = state.count.template astype<float>();
+    const Real steps = state.count.template astype<float>();
     const auto left = [&](double decay) { return 1 - power(static_cast<float>(decay), steps); };
-    const Array<float> dlr = before * rate * (sqrt(left(o.b2)) / left(o.b1));
-    const Array<float> grown = (o.safeguard_warmup ? before : dlr) * before / static_cast<float>(o.estim_lr0);
+    const Real dlr = before * rate * (sqrt(left(o.b2)) / left(o.b1));
+    const Real grown = (o.safeguard_warmup ? before : dlr) * before / static_cast<float>(o.estim_lr0);
 
-    Array<float> numerator(0.f), denominator(0.f);
+    Real numerator(0.f), denominator(0.f);
     tree::detail::for_each(
         "prodigy",
         [&](const auto& g, const auto& p, const auto& first, auto& m, auto& v, auto& total) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/optim/transformation.hpp"
 
 NAX_BEGIN
@@ -42,7 +43,8 @@ class ReduceOnPlateau {
   // `value`, a number or a 0-d array, is the loss or another quantity that falls with progress.
   template <class G, class P, class V>
   auto update(const G& grads, ReduceOnPlateauState state, const P&, const V& value) const {
-    state = observe(std::move(state), Array<float>(value));
+    using Real = nax::detail::where_used_t<Array<float>, V>;
+    state = observe(std::move(state), Real(value));
     auto updates = detail::map(
         "reduce_on_plateau",
         [&]<class T>(const Array<T>& g) { return Array<T>(g * state.scale.template astype<T>()); }, grads);
@@ -50,18 +52,20 @@ class ReduceOnPlateau {
   }
 
  private:
-  template <class A>
-  ReduceOnPlateauState observe(ReduceOnPlateauState s, const A& value) const {
+  template <class State, class A>
+  State observe(State s, const A& value) const {
+    using Bools = nax::detail::where_used_t<Array<bool>, A>;
+    using Counts = nax::detail::where_used_t<Count, A>;
     const ReduceOnPlateauOptions& o = options_;
     const A before = s.count.template astype<float>();
     s.count = detail::next(s.count);
     s.avg_value = (before * s.avg_value + value) / (before + 1.f);
-    const Array<bool> due = s.count == o.accumulation_size;
-    const Array<bool> better = due & Array<bool>(s.avg_value < static_cast<float>(1 - o.rtol) * s.best_value -
-                                                                   static_cast<float>(o.atol));
-    const Array<bool> cool = s.cooldown_count > 0;
-    const Count waited = where(better, 0, s.plateau_count + 1);
-    const Array<bool> falls = due & !cool & Array<bool>(waited == o.patience);
+    const Bools due = s.count == o.accumulation_size;
+    const Bools better =
+        due & Bools(s.avg_value < static_cast<float>(1 - o.rtol) * s.best_value - static_cast<float>(o.atol));
+    const Bools cool = s.cooldown_count > 0;
+    const Counts waited = where(better, 0, s.plateau_count + 1);
+    const Bools falls = due & !cool & Bools(waited == o.patience);
     s.best_value = where(better, s.avg_value, s.best_value);
     s.scale = where(due & !cool,
                     maximum(where(falls, s.scale * static_cast<float>(o.factor), s.scale),

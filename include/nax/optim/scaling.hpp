@@ -35,7 +35,10 @@ auto scale_by_learning_rate(R learning_rate) {
 }
 
 // Adam's direction, without a rate: the first part of a chain.
-inline auto scale_by_adam(const AdamOptions& options = {}) { return adam(-1.0, options); }
+template <class R = double>
+auto scale_by_adam(const AdamOptions& options = {}) {
+  return adam(R(-1), options);
+}
 
 struct TraceOptions {
   bool nesterov = false;

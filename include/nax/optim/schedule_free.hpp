@@ -112,7 +112,9 @@ struct ScheduleFreeSgdOptions {
   double b1 = 0.9, weight_decay = 0, weight_lr_power = 2.0;
 };
 // schedule_free of sgd.
-inline auto schedule_free_sgd(double learning_rate = 1.0, const ScheduleFreeSgdOptions& o = {}) {
+template <class O = ScheduleFreeSgdOptions>
+auto schedule_free_sgd(double learning_rate = 1.0, const ScheduleFreeSgdOptions& options = {}) {
+  const O& o = options;
   const auto rate = detail::warmed_up(learning_rate, o.warmup_steps);
   return schedule_free(chain(add_decayed_weights(o.weight_decay), sgd(rate)), rate,
                        {.b1 = o.b1, .weight_lr_power = o.weight_lr_power});
@@ -123,7 +125,9 @@ struct ScheduleFreeAdamWOptions {
   double weight_decay = 0, weight_lr_power = 2.0;
 };
 // schedule_free of adamw without its momentum.
-inline auto schedule_free_adamw(double learning_rate = 0.0025, const ScheduleFreeAdamWOptions& o = {}) {
+template <class O = ScheduleFreeAdamWOptions>
+auto schedule_free_adamw(double learning_rate = 0.0025, const ScheduleFreeAdamWOptions& options = {}) {
+  const O& o = options;
   const auto rate = detail::warmed_up(learning_rate, o.warmup_steps);
   return schedule_free(chain(scale_by_adam({.b1 = 0, .b2 = o.b2, .eps = o.eps}),
                              add_decayed_weights(o.weight_decay), scale_by_learning_rate(rate)),

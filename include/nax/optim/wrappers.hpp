@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/lax/branches.hpp"
 #include "nax/numpy/elementwise/number_parts.hpp"
 #include "nax/numpy/reductions/any_all.hpp"
@@ -234,17 +235,18 @@ class ApplyIfFinite {
   template <class G, class S, class... P>
   auto update(const G& grads, ApplyIfFiniteState<S> state, const P&... params) const {
     using Updates = detail::Like<G>;
-    Array<bool> finite(true);
+    using Bools = detail::where_used_t<Array<bool>, G>;
+    Bools finite(true);
     tree::for_each(
         [&](const auto& g) {
           if constexpr (detail::trained_v<std::remove_cvref_t<decltype(g)>>)
-            finite = finite & Array<bool>(all(isfinite(g)));
+            finite = finite & Bools(all(isfinite(g)));
         },
         grads);
     state.notfinite_count = where(finite, 0, state.notfinite_count + 1);
     state.total_notfinite = where(finite, state.total_notfinite, state.total_notfinite + 1);
     state.last_finite = finite;
-    const Array<bool> apply = finite | Array<bool>(state.notfinite_count > most_);
+    const Bools apply = finite | Bools(state.notfinite_count > most_);
     auto [updates, inner] = lax::cond(
         apply,
         [&](const G& g, const S& s) {
