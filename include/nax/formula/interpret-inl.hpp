@@ -6,13 +6,12 @@
 
 #include "nax/core/error.hpp"
 #include "nax/formula/interpret.hpp"
-#include "nax/formula/step_kernels.hpp"
+#include "nax/formula/whole_kernels.hpp"
 
 NAX_BEGIN
 namespace formula {
 namespace detail {
 
-template <class T>
 class Interpreter {
  public:
   static constexpr std::int64_t block = 512;
@@ -28,27 +27,31 @@ class Interpreter {
     buffers_.reset(new Block[static_cast<std::size_t>(places_)]);
     for (std::size_t i = 0; i < f.steps.size(); ++i) {
       const Step& step = f.steps[i];
-      if (step.operation == Operation::constant)
-        std::fill_n(of(i), block, static_cast<T>(step.number()));
-      else if (step.operation == Operation::known)
-        std::fill_n(of(i), block, static_cast<T>(step.detail));
+      if (!is_constant(i)) continue;
+      with_lane(step.type, [&]<class T>(T) {
+        const bool whole = step.operation == Operation::known || !std::is_floating_point_v<T>;
+        std::fill_n(reinterpret_cast<T*>(of(i)), block,
+                    whole ? static_cast<T>(step.detail) : static_cast<T>(step.number()));
+      });
     }
   }
 
   // use(result, values, begin, count) for each block.
   template <class Use>
   void run(const Line* inputs, std::int64_t n, const Use& use) {
-    constexpr std::int64_t width = simd::Packet<T>::size;
+    constexpr std::int64_t width = simd::Packet<float>::size;  // more than one of double
     for (std::int64_t begin = 0; begin < n; begin += block) {
       const std::int64_t count = std::min(block, n - begin), padded = (count + width - 1) / width * width;
       for (std::size_t i = 0; i < f_.steps.size(); ++i) {
         const Step& step = f_.steps[i];
         if (step.operation == Operation::input) {
-          load(inputs[step.detail], begin, count, padded, of(i));
+          load(inputs[step.detail], step.type, begin, count, padded, of(i));
         } else if (step.arity > 0) {
-          const T* in[Step::most_operands];
-          for (int j = 0; j < step.arity; ++j) in[j] = of(operand(i, j));
-          run_step<T>(step, in, of(i), padded);
+          const void* in[Step::most_operands];
+          DType types[Step::most_operands];
+          for (int j = 0; j < step.arity; ++j)
+            in[j] = of(operand(i, j)), types[j] = f_.steps[operand(i, j)].type;
+          run_any_step(step, types, in, of(i), padded);
         }
       }
       for (std::size_t k = 0; k < f_.results.size(); ++k)
@@ -58,7 +61,7 @@ class Interpreter {
 
  private:
   struct alignas(64) Block {
-    T values[block];
+    unsigned char bytes[8 * block];
   };
   std::size_t operand(std::size_t i, int j) const {
     return static_cast<std::size_t>(f_.steps[i].operand[static_cast<std::size_t>(j)]);
@@ -66,7 +69,7 @@ class Interpreter {
   bool is_constant(std::size_t i) const {
     return f_.steps[i].operation == Operation::constant || f_.steps[i].operation == Operation::known;
   }
-  T* of(std::size_t i) { return buffers_[static_cast<std::size_t>(place_[i])].values; }
+  unsigned char* of(std::size_t i) { return buffers_[static_cast<std::size_t>(place_[i])].bytes; }
 
   // A place of its own where another's ends here: those of operands are free after the step.
   void give_place(std::size_t i) {
@@ -83,13 +86,13 @@ class Interpreter {
       if (last_[x] == static_cast<int>(i) && !again && !is_constant(x)) free_.push_back(place_[x]);
     }
   }
-  static void load(const Line& from, std::int64_t begin, std::int64_t count, std::int64_t padded, T* to) {
-    const T* const first = static_cast<const T*>(from.data) + begin * from.stride;
-    if (from.stride == 1)
-      std::memcpy(to, first, static_cast<std::size_t>(count) * sizeof(T));
-    else
-      for (std::int64_t i = 0; i < count; ++i) to[i] = first[i * from.stride];
-    std::fill(to + count, to + padded, T(0));
+  static void load(const Line& from, DType type, std::int64_t begin, std::int64_t count, std::int64_t padded,
+                   unsigned char* to) {
+    const std::int64_t size = static_cast<std::int64_t>(dtype_size(type)),
+                       lane = static_cast<std::int64_t>(dtype_size(lane_of(type)));
+    const char* const first = static_cast<const char*>(from.data) + begin * from.stride * size;
+    cpu::converter(type, lane_of(type))(first, from.stride, to, 1, count);
+    std::memset(to + count * lane, 0, static_cast<std::size_t>((padded - count) * lane));
   }
 
   const Formula& f_;
@@ -98,40 +101,38 @@ class Interpreter {
   std::unique_ptr<Block[]> buffers_;
 };
 
-template <class T>
-void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
-  Interpreter<T>(f).run(inputs, n,
-                        [&](std::size_t k, const T* values, std::int64_t begin, std::int64_t count) {
-                          T* const to = static_cast<T*>(results[k].data) + begin * results[k].stride;
-                          if (results[k].stride == 1)
-                            std::memcpy(to, values, static_cast<std::size_t>(count) * sizeof(T));
-                          else
-                            for (std::int64_t i = 0; i < count; ++i) to[i * results[k].stride] = values[i];
-                        });
+inline void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
+  const std::vector<DType> types = f.result_types();
+  Interpreter(f).run(inputs, n,
+                     [&](std::size_t k, const void* values, std::int64_t begin, std::int64_t count) {
+                       const std::int64_t stride = results[k].stride;
+                       char* const to = static_cast<char*>(results[k].data) +
+                                        begin * stride * static_cast<std::int64_t>(dtype_size(types[k]));
+                       cpu::converter(lane_of(types[k]), types[k])(values, 1, to, stride, count);
+                     });
 }
 template <class T>
 void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n) {
   std::fill_n(sums, f.results.size(), 0.0);
-  Interpreter<T>(f).run(inputs, n, [&](std::size_t k, const T* values, std::int64_t, std::int64_t count) {
+  Interpreter(f).run(inputs, n, [&](std::size_t k, const void* values, std::int64_t, std::int64_t count) {
     double sum = 0;
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(values[i]);
+    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(static_cast<const T*>(values)[i]);
     sums[k] += sum;
   });
 }
 
-NAX_ENGINE double value_of_step(const Step& step, DType type, const double* operands) {
-  const auto value = [&]<class T>(T) {
-    constexpr int width = simd::Packet<T>::size;
-    alignas(64) T lanes[Step::most_operands][width], out[width];
-    const T* in[Step::most_operands];
-    for (int j = 0; j < step.arity; ++j) {
-      std::fill_n(lanes[j], width, static_cast<T>(operands[j]));
-      in[j] = lanes[j];
-    }
-    run_step<T>(step, in, out, width);
-    return static_cast<double>(out[0]);
-  };
-  return type == DType::float32 ? value(0.0f) : value(0.0);
+NAX_ENGINE double value_of_step(const Step& step, const DType* types, const double* operands) {
+  constexpr int width = simd::Packet<float>::size;
+  alignas(64) unsigned char lanes[Step::most_operands][8 * width], out[8 * width];
+  const void* in[Step::most_operands];
+  for (int j = 0; j < step.arity; ++j) {
+    with_lane(types[j], [&]<class T>(T) {
+      std::fill_n(reinterpret_cast<T*>(lanes[j]), width, static_cast<T>(operands[j]));
+    });
+    in[j] = lanes[j];
+  }
+  run_any_step(step, types, in, out, width);
+  return with_lane(step.type, [&]<class T>(T) { return static_cast<double>(*reinterpret_cast<T*>(out)); });
 }
 
 inline void check_lowered(const Formula& f) {
@@ -142,13 +143,11 @@ inline void check_lowered(const Formula& f) {
 
 NAX_ENGINE void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
   detail::check_lowered(f);
-  if (f.type == DType::float32)
-    detail::interpret<float>(f, inputs, results, n);
-  else
-    detail::interpret<double>(f, inputs, results, n);
+  detail::interpret(f, inputs, results, n);
 }
 NAX_ENGINE void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n) {
   detail::check_lowered(f);
+  if (f.type == Formula::mixed) throw ValueError("formula: sums of several types");
   if (f.type == DType::float32)
     detail::interpret_sums<float>(f, inputs, sums, n);
   else

@@ -19,15 +19,16 @@ struct Target {
   std::int64_t stride = 1;
 };
 
-// results[k][i] = f(inputs[0][i], ...) for n elements of f's type; truths are 1 and 0. A result may lie where
+// results[k][i] = f(inputs[0][i], ...) for n elements, stored as f's input_types and result_types say; truths
+// are 1 and 0. A result may lie where
 // an input does. `f` must be lowered.
 NAX_ENGINE void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n);
-// The sums of the results in place of them: `sums` has one for each.
+// The sums of the results of a formula of one type in place of them: `sums` has one for each.
 NAX_ENGINE void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n);
 
 namespace detail {
-// The result of a step that has operands, for these numbers (a truth is 1 or 0).
-NAX_ENGINE double value_of_step(const Step& step, DType type, const double* operands);
+// The result of a step that has operands, for these numbers of these types (a truth is 1 or 0), all floating.
+NAX_ENGINE double value_of_step(const Step& step, const DType* types, const double* operands);
 }  // namespace detail
 
 }  // namespace formula

@@ -61,7 +61,11 @@ NAX_ENGINE bool has_machine_code() {
 NAX_ENGINE Kernel::Kernel(const Formula& f) : Kernel(f, formula::machine()) {}
 NAX_ENGINE Kernel::Kernel(const Formula& f, Machine machine)
     : lowered_(is_lowered(f) ? f : formula::lowered(f)),
-      machine_(code_maker == nullptr ? Machine::none : machine) {}
+      types_(lowered_.input_types()),
+      machine_(code_maker == nullptr || !code_maker->has(lowered_, machine) ? Machine::none : machine) {
+  const std::vector<DType> results = lowered_.result_types();
+  types_.insert(types_.end(), results.begin(), results.end());
+}
 
 NAX_ENGINE Kernel::~Kernel() {
   for (Variant* v = variants_.load(); v != nullptr;) delete std::exchange(v, v->next);
@@ -104,14 +108,15 @@ NAX_ENGINE const Code* Kernel::code(const Access* accesses) const {
 NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int64_t n) const {
   const Code* const code = machine_ == Machine::none ? nullptr : code_for(inputs, results, false);
   if (code == nullptr) return interpret(lowered_, inputs, results, n);
-  const std::int64_t size = static_cast<std::int64_t>(dtype_size(lowered_.type));
+  const auto size = [&](std::size_t i) { return static_cast<std::int64_t>(dtype_size(types_[i])); };
   SmallVector<const void*, 32> from;
   SmallVector<void*, 16> to;
   SmallVector<std::int64_t, 32> from_strides, to_strides;
-  for (int i = 0; i < lowered_.inputs; ++i)
-    from.push_back(inputs[i].data), from_strides.push_back(inputs[i].stride * size);
+  const std::size_t read = static_cast<std::size_t>(lowered_.inputs);
+  for (std::size_t i = 0; i < read; ++i)
+    from.push_back(inputs[i].data), from_strides.push_back(inputs[i].stride * size(i));
   for (std::size_t k = 0; k < lowered_.results.size(); ++k)
-    to.push_back(results[k].data), to_strides.push_back(results[k].stride * size);
+    to.push_back(results[k].data), to_strides.push_back(results[k].stride * size(read + k));
   const CodeArguments arguments{from.data(), from_strides.data(), to.data(), to_strides.data(), n, nullptr};
   code->entry(&arguments);
 }

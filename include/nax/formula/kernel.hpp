@@ -52,6 +52,8 @@ struct CodeRequest {
 };
 struct CodeMaker {
   Machine (*best_machine)();
+  // Whether there are instructions for all steps; blocks serve where there are none.
+  bool (*has)(const Formula& f, Machine machine);
   std::unique_ptr<const Code> (*make)(const CodeRequest& request);
 };
 // Set by nax::jit.
@@ -73,6 +75,8 @@ class Kernel {
   NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
   NAX_ENGINE void sums(const Line* inputs, double* sums, std::int64_t n) const;
   const Formula& lowered() const { return lowered_; }
+  // How inputs, then results, are stored.
+  const std::vector<DType>& types() const { return types_; }
   // The code for operands that lie so, inputs first; null where blocks serve. It lives as long as the kernel.
   NAX_ENGINE const Code* code(const Access* accesses) const;
   bool is_machine_code() const { return machine_ != Machine::none; }
@@ -92,6 +96,7 @@ class Kernel {
   NAX_ENGINE const Code* made_code(const Access* accesses, std::size_t length, bool sums) const;
   const Code* known_code(const Access* accesses, std::size_t length, bool sums) const;
   Formula lowered_;
+  std::vector<DType> types_;
   Machine machine_;
   nax::detail::ForkMutex& mutex_ = nax::detail::fork_mutex_of<Kernel>();
   mutable std::atomic<Variant*> variants_{nullptr};

@@ -144,6 +144,8 @@ inline void contract(Formula& f) {
   };
   for (Step& step : f.steps) {
     const auto [x, y, unused, unused_too] = step.operand;
+    const DType type = step.type;
+    if (type != DType::float32 && type != DType::float64) continue;
     if (step.operation == Operation::add) {
       const Step *p = product(x), *q = product(y);
       if (p && q) {
@@ -153,14 +155,14 @@ inline void contract(Formula& f) {
         (of_x < of_y ? q : p) = nullptr;
       }
       if (p)
-        step = Step{Operation::fma, 3, {p->operand[0], p->operand[1], y}, 0};
+        step = Step{Operation::fma, 3, {p->operand[0], p->operand[1], y}, 0, type};
       else if (q)
-        step = Step{Operation::fma, 3, {q->operand[0], q->operand[1], x}, 0};
+        step = Step{Operation::fma, 3, {q->operand[0], q->operand[1], x}, 0, type};
     } else if (step.operation == Operation::subtract) {
       if (const Step* p = product(x))
-        step = Step{Operation::fms, 3, {p->operand[0], p->operand[1], y}, 0};
+        step = Step{Operation::fms, 3, {p->operand[0], p->operand[1], y}, 0, type};
       else if (const Step* q = product(y))
-        step = Step{Operation::fnma, 3, {q->operand[0], q->operand[1], x}, 0};
+        step = Step{Operation::fnma, 3, {q->operand[0], q->operand[1], x}, 0, type};
     }
   }
 }
@@ -168,7 +170,7 @@ inline void contract(Formula& f) {
 }  // namespace detail
 
 NAX_ENGINE Formula lowered(const Formula& f, bool contracts) {
-  Recorder recorder(f.type, true);
+  Recorder recorder(f.type == Formula::mixed ? DType::float32 : f.type, true);
   std::vector<int> made(f.steps.size());
   for (std::size_t i = 0; i < f.steps.size(); ++i) {
     Step step = f.steps[i];
@@ -179,7 +181,11 @@ NAX_ENGINE Formula lowered(const Formula& f, bool contracts) {
     made[i] = recorder.record_step(step);
   }
   std::vector<int> results;
-  for (int result : f.results) results.push_back(made[static_cast<std::size_t>(result)]);
+  for (int result : f.results) {
+    const Step& step = f.steps[static_cast<std::size_t>(result)];
+    const int at = made[static_cast<std::size_t>(result)];
+    results.push_back(step.truth() ? at : recorder.convert(at, step.type));
+  }
   Formula low = recorder.finish(results);
   low.inputs = f.inputs;
   if (simd::fused && contracts) {

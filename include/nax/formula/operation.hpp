@@ -4,7 +4,7 @@
 
 #include "nax/core/abi.hpp"
 
-// The operations of formulas. A value is a number (float or double, one type for a whole formula) or a truth.
+// The operations of formulas. A value is a number or a truth.
 NAX_BEGIN
 namespace formula {
 
@@ -47,8 +47,14 @@ namespace formula {
   X(either, 2, true)                                                                                  \
   X(differ, 2, true)                                                                                  \
   X(opposite, 1, true)                                                                                \
-  X(select, 3, false) /* the second where the first, a truth, holds; else the third */                \
-  X(keep, 2, false)   /* the second where the first holds; else 0 */                                  \
+  X(truth_as, 1, true) /* a truth beside numbers of the step's type */                                \
+  X(convert, 1, false) /* to the step's type; of a 16-bit float: rounded to it */                     \
+  X(select, 3, false)  /* the second where the first, a truth, holds; else the third */               \
+  X(keep, 2, false)    /* the second where the first holds; else 0 */                                 \
+  X(bit_and, 2, false) /* of whole numbers */                                                         \
+  X(bit_or, 2, false)                                                                                 \
+  X(bit_xor, 2, false)                                                                                \
+  X(bit_not, 1, false)                                                                                \
   X(call, 0, false)   /* a function of lanes */                                                       \
   X(rescue, 0, false) /* the second where the first holds; else a function of the further operands */ \
   NAX_FORMULA_WRITTEN(X)

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstring>
+
 #include "nax/formula/interpret.hpp"
 #include "nax/formula/recorder.hpp"
 #include "nax/formula/symbol.hpp"
+#include "nax/formula/whole_kernels.hpp"
 
 NAX_BEGIN
 namespace formula {
@@ -25,10 +28,16 @@ constexpr bool commutes(Operation operation) {
     case Operation::both:
     case Operation::either:
     case Operation::differ:
+    case Operation::bit_and:
+    case Operation::bit_or:
+    case Operation::bit_xor:
       return true;
     default:
       return false;
   }
+}
+constexpr bool converts(Operation operation) {
+  return operation == Operation::convert || operation == Operation::truth_as;
 }
 // Whether x * factor is x / c to the last bit, with c = 1 / factor a power of two.
 inline bool has_exact_reciprocal(double c, DType type) {
@@ -40,8 +49,6 @@ inline bool has_exact_reciprocal(double c, DType type) {
 
 NAX_ENGINE Recorder::Recorder(DType type, bool lowers)
     : lowers_(lowers), outer_(detail::recorder_of_thread()) {
-  if (type != DType::float32 && type != DType::float64)
-    throw TypeError("formula: numbers must be float or double");
   formula_.type = type;
   detail::recorder_of_thread() = this;
 }
@@ -56,20 +63,62 @@ NAX_ENGINE std::size_t Recorder::HashStep::operator()(const Step& step) const {
   return static_cast<std::size_t>(detail::hash_of(step, 0));
 }
 NAX_ENGINE bool Recorder::is_number(int at, double value) const {
-  return is_constant(at) && step(at).detail == std::bit_cast<std::uint64_t>(value);
+  return is_constant(at) && dtype_kind(step(at).type) == Kind::floating &&
+         step(at).detail == std::bit_cast<std::uint64_t>(value);
 }
 
-NAX_ENGINE int Recorder::input(int number) {
+NAX_ENGINE int Recorder::input(int number, DType type) {
   if (number >= formula_.inputs) formula_.inputs = number + 1;
-  return append(Step{Operation::input, 0, {}, static_cast<std::uint64_t>(number)});
+  return append(Step{Operation::input, 0, {}, static_cast<std::uint64_t>(number), type});
 }
-NAX_ENGINE int Recorder::truth(bool value) { return append(Step{Operation::known, 0, {}, value}); }
-NAX_ENGINE int Recorder::constant(double value) {
-  return append(Step{Operation::constant, 0, {}, std::bit_cast<std::uint64_t>(value)});
+NAX_ENGINE int Recorder::truth(bool value) {
+  return append(Step{Operation::known, 0, {}, value, lane_of(formula_.type)});
+}
+NAX_ENGINE int Recorder::constant(double value, DType type) {
+  const std::uint64_t bits = detail::with_lane(type, [&]<class T>(T) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::bit_cast<std::uint64_t>(value);
+    else if constexpr (std::is_same_v<T, std::uint64_t>)
+      return to_integer<T>(value);
+    else
+      return static_cast<std::uint64_t>(static_cast<T>(to_integer<std::int64_t>(value)));
+  });
+  return append(Step{Operation::constant, 0, {}, bits, type});
+}
+NAX_ENGINE int Recorder::constant_at(const void* place, DType stored) {
+  return detail::with_stored(stored, [&]<class T>(T value) {
+    std::memcpy(&value, place, sizeof value);
+    if constexpr (std::is_integral_v<T>)
+      return append(Step{Operation::constant, 0, {}, static_cast<std::uint64_t>(value), stored});
+    else
+      return constant(static_cast<double>(value), stored);
+  });
+}
+NAX_ENGINE int Recorder::convert(int x, DType to) {
+  const Step& from = step(x);
+  if (to == DType::boolean && from.type != to && !from.truth())
+    x = record(Operation::not_equal, {x, constant(0, from.type)});
+  return record_step(Step{Operation::convert, 1, {x}, 0, to});
+}
+
+// The type of what the step computes.
+NAX_ENGINE DType Recorder::inferred(const Step& step) const {
+  switch (step.operation) {
+    case Operation::convert:
+    case Operation::truth_as:
+      return step.type;
+    case Operation::select:
+    case Operation::keep:
+    case Operation::unless_ended:
+    case Operation::rescue:
+      return lane_of(this->step(step.operand[1]).type);
+    default:
+      return step.arity == 0 ? step.type : lane_of(this->step(step.operand[0]).type);
+  }
 }
 
 NAX_ENGINE int Recorder::record(Operation operation, Places operands, std::uint64_t detail) {
-  Step step{operation, static_cast<unsigned char>(operands.size()), {}, detail};
+  Step step{operation, static_cast<unsigned char>(operands.size()), {}, detail, formula_.type};
   std::size_t j = 0;
   for (int operand : operands) step.operand[j++] = operand;
   return record_step(step);
@@ -77,7 +126,14 @@ NAX_ENGINE int Recorder::record(Operation operation, Places operands, std::uint6
 
 NAX_ENGINE int Recorder::record_step(const Step& given) {
   Step step = given;
-  if (step.operation == Operation::input) return input(static_cast<int>(step.detail));
+  if (step.operation == Operation::input) return input(static_cast<int>(step.detail), step.type);
+  step.type = inferred(step);
+  for (std::size_t j = 0; j < step.arity && !detail::converts(step.operation); ++j) {
+    const Step& operand = this->step(step.operand[j]);
+    if (lane_of(operand.type) == step.type) continue;
+    if (!operand.truth()) throw ValueError("formula: an operation on numbers of several types");
+    step.operand[j] = record_step(Step{Operation::truth_as, 1, {step.operand[j]}, 0, step.type});
+  }
   if (detail::commutes(step.operation) && step.operand[1] < step.operand[0])
     std::swap(step.operand[0], step.operand[1]);
   const int equal = simplified(step);
@@ -87,7 +143,7 @@ NAX_ENGINE int Recorder::record_step(const Step& given) {
       return detail::written(step.operation, Symbol<T>::of(step.operand[0]), Symbol<T>::of(step.operand[1]))
           .at;
     };
-    return formula_.type == DType::float32 ? write(0.0f) : write(0.0);
+    return step.type == DType::float32 ? write(0.0f) : write(0.0);
   }
   return append(step);
 }
@@ -99,10 +155,13 @@ NAX_ENGINE int Recorder::append(const Step& step) {
 }
 
 NAX_ENGINE int Recorder::folded(const Step& step) {
-  if (step.arity == 0 || is_written(step.operation)) return -1;
+  if (step.arity == 0 || is_written(step.operation) || dtype_kind(step.type) != Kind::floating) return -1;
   double values[Step::most_operands];
+  DType types[Step::most_operands];
   for (int j = 0; j < step.arity; ++j) {
     const Step& operand = this->step(step.operand[static_cast<std::size_t>(j)]);
+    types[j] = operand.type;
+    if (dtype_kind(operand.type) != Kind::floating) return -1;
     if (operand.operation == Operation::constant)
       values[j] = operand.number();
     else if (operand.operation == Operation::known)
@@ -110,8 +169,9 @@ NAX_ENGINE int Recorder::folded(const Step& step) {
     else
       return -1;
   }
-  const double value = detail::value_of_step(step, formula_.type, values);
-  return step.truth() ? truth(value != 0) : constant(value);
+  const double value = detail::value_of_step(step, types, values);
+  if (step.truth()) return append(Step{Operation::known, 0, {}, value != 0, step.type});
+  return constant(value, step.type);
 }
 
 NAX_ENGINE int Recorder::simplified(const Step& step) {
@@ -133,8 +193,8 @@ NAX_ENGINE int Recorder::simplified(const Step& step) {
       return -1;
     case Operation::divide:
       if (is_number(y, 1.0)) return x;
-      if (is_constant(y) && detail::has_exact_reciprocal(this->step(y).number(), formula_.type))
-        return record(Operation::multiply, {x, constant(1 / this->step(y).number())});
+      if (is_constant(y) && detail::has_exact_reciprocal(this->step(y).number(), step.type))
+        return record(Operation::multiply, {x, constant(1 / this->step(y).number(), step.type)});
       return -1;
     case Operation::negative:
       return is(x, Operation::negative) ? this->step(x).operand[0] : -1;
@@ -153,8 +213,10 @@ NAX_ENGINE int Recorder::simplified(const Step& step) {
     case Operation::keep:
     case Operation::unless_ended:
       if (is_number(y, 0.0)) return y;
-      if (is(x, Operation::known)) return this->step(x).detail != 0 ? y : constant(0.0);
+      if (is(x, Operation::known)) return this->step(x).detail != 0 ? y : constant(0.0, step.type);
       return -1;
+    case Operation::convert:
+      return this->step(x).type == step.type && !this->step(x).truth() ? x : -1;
     case Operation::rescue:
       return is(x, Operation::known) && this->step(x).detail != 0 ? y : -1;
     default:
@@ -165,6 +227,19 @@ NAX_ENGINE int Recorder::simplified(const Step& step) {
 NAX_ENGINE int Recorder::simplified_truth(const Step& step) {
   const auto [x, y, z, unused] = step.operand;
   switch (step.operation) {
+    case Operation::not_equal:  // a truth that was stored
+      for (const auto& [stored, zero] : {std::pair{x, y}, std::pair{y, x}})
+        if (step.type == DType::boolean && is(stored, Operation::convert) && is_constant(zero) &&
+            this->step(zero).detail == 0 && this->step(this->step(stored).operand[0]).truth())
+          return this->step(stored).operand[0];
+      return -1;
+    case Operation::truth_as:
+      if (this->step(x).type == step.type) return x;
+      if (is(x, Operation::truth_as))
+        return record_step({Operation::truth_as, 1, {this->step(x).operand[0]}, 0, step.type});
+      if (is(x, Operation::known))
+        return append(Step{Operation::known, 0, {}, this->step(x).detail, step.type});
+      return -1;
     case Operation::opposite:
       return is(x, Operation::opposite) ? this->step(x).operand[0] : -1;
     case Operation::both:
@@ -197,6 +272,8 @@ inline std::vector<std::uint64_t> ranks_of(const Formula& f, bool of_forms = fal
   std::vector<std::uint64_t> ranks;
   for (Step step : f.steps) {
     std::uint64_t rank = static_cast<std::uint64_t>(step.operation) << 8 | step.arity, commuted = 0;
+    if (step.type != DType::float32 && step.type != DType::float64)
+      rank |= (static_cast<std::uint64_t>(step.type) + 1) << 16;
     const bool leaf = step.arity == 0;
     for (int j = 0; j < step.arity; ++j) {
       const std::uint64_t operand =
@@ -254,6 +331,7 @@ NAX_ENGINE Formula without_dead_steps(const Formula& f) {
     }
     kept.results.push_back(place[static_cast<std::size_t>(result)]);
   }
+  if (!kept.steps.empty()) kept.type = type_of(kept.steps);
   return kept;
 }
 

@@ -16,6 +16,7 @@ using Places = std::initializer_list<int>;
 class Recorder {
  public:
   // Until it ends, symbols of this thread are recorded here. `lowers`: functions are written out.
+  // `type`: of inputs and constants that are recorded without one.
   NAX_ENGINE explicit Recorder(DType type, bool lowers = false);
   NAX_ENGINE ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -24,9 +25,16 @@ class Recorder {
   NAX_ENGINE static Recorder& current();
 
   DType type() const { return formula_.type; }
-  NAX_ENGINE int input(int number);
-  NAX_ENGINE int constant(double value);
+  int input(int number) { return input(number, type()); }
+  NAX_ENGINE int input(int number, DType type);
+  int constant(double value) { return constant(value, type()); }
+  NAX_ENGINE int constant(double value, DType type);
+  // The number that is stored there.
+  NAX_ENGINE int constant_at(const void* place, DType stored);
   NAX_ENGINE int truth(bool value);
+  // A number as one of another type; x where it is one of that type.
+  NAX_ENGINE int convert(int x, DType to);
+  // Numbers of an operation have one type but where it converts; those of 16 bits are floats.
   NAX_ENGINE int record(Operation operation, Places operands, std::uint64_t detail = 0);
   // Also functions and guarded are appended as they are.
   NAX_ENGINE int record_step(const Step& step);
@@ -39,6 +47,7 @@ class Recorder {
     NAX_ENGINE std::size_t operator()(const Step& step) const;
   };
   NAX_ENGINE int append(const Step& step);
+  NAX_ENGINE DType inferred(const Step& step) const;
   NAX_ENGINE int simplified(const Step& step);  // the number of an equal step, or -1
   NAX_ENGINE int simplified_truth(const Step& step);
   NAX_ENGINE int folded(const Step& step);

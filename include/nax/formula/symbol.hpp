@@ -33,13 +33,14 @@ struct Symbol {
   Symbol() = default;
   template <class S>
   requires std::is_arithmetic_v<S>
-  explicit Symbol(S value) : at(Recorder::current().constant(static_cast<double>(static_cast<T>(value)))) {}
+  explicit Symbol(S value)
+      : at(Recorder::current().constant(static_cast<double>(static_cast<T>(value)), dtype_of<T>)) {}
   static Symbol of(int at) {
     Symbol result;
     result.at = at;
     return result;
   }
-  static Symbol input(int number) { return of(Recorder::current().input(number)); }
+  static Symbol input(int number) { return of(Recorder::current().input(number, dtype_of<T>)); }
   Symbol& operator+=(Symbol b) { return *this = *this + b; }
   Symbol& operator-=(Symbol b) { return *this = *this - b; }
   Symbol& operator*=(Symbol b) { return *this = *this * b; }
@@ -107,6 +108,11 @@ NAX_LOGIC_2(operator&&, both)
 NAX_LOGIC_2(operator|, either)
 NAX_LOGIC_2(operator||, either)
 NAX_LOGIC_2(operator^, differ)
+// Of whole numbers.
+NAX_NUMBER_2(operator&, bit_and)
+NAX_NUMBER_2(operator|, bit_or)
+NAX_NUMBER_2(operator^, bit_xor)
+NAX_NUMBER_1(operator~, bit_not)
 #define NAX_ONE(name, arity, truth) NAX_NUMBER_1(name, name)
 NAX_FORMULA_FUNCTIONS_1(NAX_ONE)
 #undef NAX_ONE
@@ -138,13 +144,13 @@ template <class T>
 Truth<T> operator!(Truth<T> x) {
   return detail::truth<T>(Operation::opposite, x);
 }
-template <class T>
-Symbol<T> select(Truth<T> mask, Symbol<T> x, Symbol<T> y) {
+template <class M, class T>
+Symbol<T> select(Truth<M> mask, Symbol<T> x, Symbol<T> y) {
   return detail::number<T>(Operation::select, mask, x, y);
 }
 template <class T>
 Truth<T> select(Truth<T> mask, Truth<T> x, Truth<T> y) {
-  return (mask & x) | (!mask & y);
+  return (mask & x) | ((!mask) & y);
 }
 template <class T>
 Symbol<T> kept(Truth<T> mask, Symbol<T> x) {
@@ -172,7 +178,10 @@ Truth<T> signbit(Symbol<T> x) {
 }
 template <class T>
 Symbol<T> sign(Symbol<T> x) {
-  return select(x == Symbol<T>(0) || isnan(x), x, copysign(Symbol<T>(1), x));
+  if constexpr (std::is_integral_v<T>)
+    return select(x > Symbol<T>(0), Symbol<T>(1), select(x < Symbol<T>(0), Symbol<T>(-1), x));
+  else
+    return select(x == Symbol<T>(0) || isnan(x), x, copysign(Symbol<T>(1), x));
 }
 template <class T>
 Symbol<T> fmax(Symbol<T> x, Symbol<T> y) {

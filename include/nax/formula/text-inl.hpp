@@ -134,6 +134,7 @@ class KernelText {
 NAX_ENGINE TextBody text_body(const Formula& f, int leaves, int numbers) {
   if (f.inputs < leaves + numbers)
     throw ValueError("formula: the operands of a text are not those of its formula");
+  if (f.type == Formula::mixed) throw ValueError("formula: a text has numbers of one type");
   TextBody body;
   for (const Step& step : f.steps)
     if (step.operation == Operation::call && std::strcmp(step.function().name, "polygamma") == 0 &&

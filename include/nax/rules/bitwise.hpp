@@ -38,10 +38,10 @@ struct invert : Bitwise {
   template <class V>
   static constexpr V value(V x) {
     static_assert(!is_inexact_v<V>, "invert: integers or truth values only");
-    if constexpr (is_integer_v<V>)
-      return static_cast<V>(~x);
-    else
+    if constexpr (std::is_same_v<V, bool> || !requires { ~x; })
       return !x;
+    else
+      return static_cast<V>(~x);
   }
 };
 

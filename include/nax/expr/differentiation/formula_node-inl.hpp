@@ -238,7 +238,9 @@ inline bool is_on_card(Device device) { return on_accelerator(device) && !on_pro
 // Whether all is of one type, or truth values, and lies on the host.
 inline bool serves_formulas(const FusedType& type, const PackedArray* leaves) {
   const KernelTable& table = *type.kernels;
-  if (!table.symbols || table.result != table.symbols->type || watches_operations()) return false;
+  if (!table.symbols || !table.symbols->one_type || table.result != table.symbols->type ||
+      watches_operations())
+    return false;
   for (int l = 0; l < type.leaves; ++l)
     if ((table.stored[l] != table.result && table.stored[l] != DType::boolean) ||
         (leaves[l].buffer() && is_on_card(leaves[l].buffer()->device)))

@@ -77,9 +77,10 @@ inline std::string kernel_attributes(const void* kernel, const void* constants, 
 // ---- maps as data
 
 #if defined(NAX_USES_FORMULAS)
-// Whether the expression's formula serves: all is stored in its one type.
+// Whether all is stored in the type of the expression's formula.
 inline bool has_one_type(const KernelTable& table) {
-  if (!table.symbols || table.result != table.symbols->type || table.result_lane != table.result)
+  if (!table.symbols || !table.symbols->one_type || table.result != table.symbols->type ||
+      table.result_lane != table.result)
     return false;
   for (int l = 0; l < table.leaves; ++l)
     if (table.stored[l] != table.result || table.lanes[l] != table.result) return false;
@@ -100,9 +101,10 @@ inline std::vector<program::MapFormula::Input> formula_inputs(const KernelTable&
   return inputs;
 }
 inline void add_map_formula(program::Step& step, const KernelTable& table, const void* constants) {
-  if (!has_one_type(table)) return;
+  if (!table.symbols) return;
   auto map = std::make_shared<program::MapFormula>();
-  map->formula = formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs);
+  map->formula =
+      formula_of(*table.symbols, constants, SeparateLeaves(table.leaves).inputs, FormulaOperands::stored);
   map->inputs = formula_inputs(table, constants);
   map->results = {table.leaves};
   const std::vector<formula::Step>& steps = map->formula.steps;
@@ -136,7 +138,8 @@ inline std::shared_ptr<program::MapFormula> replace_unread(const KernelTable& ta
   if (!table.symbols) return nullptr;
   const std::size_t count = static_cast<std::size_t>(table.leaves);
   auto map = std::make_shared<program::MapFormula>();
-  map->formula = stored_pull_formula(*table.symbols, constants, wanted_gradients(table, operands), false);
+  map->formula = stored_pull_formula(*table.symbols, constants, wanted_gradients(table, operands), false,
+                                     FormulaOperands::stored);
   map->inputs = formula_inputs(table, constants);
   map->inputs.push_back({table.leaves});
   const std::vector<bool> read = map->read_inputs();
@@ -160,7 +163,7 @@ inline std::shared_ptr<program::MapFormula> replace_unread(const KernelTable& ta
 inline void add_pull_formula(program::Step& step, const KernelTable& table,
                              std::shared_ptr<program::MapFormula> map,
                              const std::vector<loops::Operand>& operands, bool sums) {
-  if (!map || !has_one_type(table)) return;
+  if (!map || (sums && !has_one_type(table))) return;
   const int count = table.leaves;
   const WantedGradients wanted = wanted_gradients(table, operands);
   for (int l = 0; l < count; ++l)
@@ -354,6 +357,11 @@ NAX_ENGINE void record_pull(const char* name, const KernelTable& table, cpu::Pul
 }
 
 #if defined(NAX_USES_FORMULAS)
+inline bool are_as_stored(const KernelTable& table, const ArrayBase* const* tangents) {
+  for (int l = 0; l < table.leaves; ++l)
+    if (tangents[l] && tangents[l]->dtype() != table.stored[l]) return false;
+  return true;
+}
 // The tangent by the push formula, which drops what zeros make of infinities by itself.
 inline ArrayBase record_push_formula(const KernelTable& table, const void* constants,
                                      const PackedArray* leaves, const ArrayBase* const* tangents,
@@ -371,7 +379,7 @@ inline ArrayBase record_push_formula(const KernelTable& table, const void* const
     step.operands.push_back(
         step_operand(leaf_operand(leaves[l], all, table.stored[l], table.lanes[l]), all.shape));
   }
-  map->formula = push_formula_of(*table.symbols, constants, inputs, moving);
+  map->formula = push_formula_of(*table.symbols, constants, inputs, moving, nullptr, FormulaOperands::stored);
   map->inputs = formula_inputs(table, constants);
   for (int l = 0; l < count; ++l) {
     // (Of leaves that are one array, some may have been kept without their values.)
@@ -399,7 +407,7 @@ NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kerne
                                  const PackedArray* leaves, const ArrayBase* const* tangents,
                                  const Frame& all) {
 #if defined(NAX_USES_FORMULAS)
-  if (has_one_type(table) && all.size() > 0)
+  if (table.symbols && table.symbols->one_type && all.size() > 0 && are_as_stored(table, tangents))
     return record_push_formula(table, constants, leaves, tangents, all);
 #endif
   const int count = table.leaves;

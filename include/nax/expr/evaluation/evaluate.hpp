@@ -149,11 +149,11 @@ NAX_COMPILED_ONCE void assign(const KernelTable& table, const void* constants, c
 
 // ---- the part that does
 
-// The formula of expressions through which gradients flow.
+// The formula of what programs record.
 template <class E>
 constexpr const ExpressionSymbols* symbols_if_used() {
 #if defined(NAX_USES_FORMULAS)
-  if constexpr (has_formula<E> && Carries<E>::value) return &expression_symbols<E>;
+  if constexpr (has_program_formula<E>) return &expression_symbols<E>;
 #endif
   return nullptr;
 }

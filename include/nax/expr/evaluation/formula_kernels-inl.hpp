@@ -159,10 +159,11 @@ class WantedGradients {
 };
 
 inline formula::Formula stored_pull_formula(const ExpressionSymbols& symbols, const void* constants,
-                                            const WantedGradients& wanted, bool valued) {
+                                            const WantedGradients& wanted, bool valued,
+                                            FormulaOperands operands = FormulaOperands::lanes) {
   const SeparateLeaves separate(symbols.leaves);
-  SymbolWalk walk(symbols, constants, separate.inputs);
-  const std::vector<int> shares = walk.pull_leaves(walk.recorder().input(walk.inputs()));
+  SymbolWalk walk(symbols, constants, separate.inputs, operands);
+  const std::vector<int> shares = walk.pull_leaves(walk.cotangent(walk.inputs()));
   std::vector<int> results;
   int more = 1;
   for (int l = 0; l < symbols.leaves; ++l) {
@@ -170,7 +171,7 @@ inline formula::Formula stored_pull_formula(const ExpressionSymbols& symbols, co
     int sum = wanted.adds(l) ? walk.recorder().input(walk.inputs() + more++) : -1;
     for (int k = l; k < symbols.leaves; ++k)
       if (wanted.first(k) == l) sum = walk.added(sum, shares[static_cast<std::size_t>(k)]);
-    results.push_back(sum < 0 ? walk.recorder().constant(0) : sum);
+    results.push_back(walk.share_or_zero(sum, l));
   }
   if (valued) results.push_back(walk.value());
   return walk.finish(results, more);

@@ -6,14 +6,13 @@
 NAX_BEGIN
 namespace detail {
 
-inline double number_at(const ExpressionSymbols& symbols, const SymbolStep& step, const void* constants) {
+inline double number_at(const SymbolStep& step, const void* constants) {
   const char* const slot =
       static_cast<const char*>(constants) + static_cast<std::size_t>(step.slot) * constant_bytes;
-  if (step.truth) return *reinterpret_cast<const bool*>(slot) ? 1 : 0;
-  if (step.stored == DType::float16) return static_cast<double>(*reinterpret_cast<const half*>(slot));
-  if (step.stored == DType::bfloat16) return static_cast<double>(*reinterpret_cast<const bfloat16*>(slot));
-  if (symbols.type == DType::float64) return *reinterpret_cast<const double*>(slot);
-  return static_cast<double>(*reinterpret_cast<const float*>(slot));
+  return formula::detail::with_stored(step.stored, [&]<class T>(T value) {
+    std::memcpy(&value, slot, sizeof value);
+    return static_cast<double>(value);
+  });
 }
 
 NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants) {
@@ -22,7 +21,7 @@ NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& sym
     const SymbolStep& step = symbols.steps[i];
     if (step.kind != SymbolStep::Kind::number || !is_known(symbols, step, constants)) continue;
     known.push_back(static_cast<std::uint64_t>(i));
-    known.push_back(std::bit_cast<std::uint64_t>(number_at(symbols, step, constants)));
+    known.push_back(std::bit_cast<std::uint64_t>(number_at(step, constants)));
   }
   return known;
 }
@@ -30,14 +29,19 @@ NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& sym
 NAX_ENGINE bool is_known(const ExpressionSymbols& symbols, const SymbolStep& number, const void* constants) {
   if (number.truth || number.use == NumberUse::known) return true;
   return number.use == NumberUse::if_exact &&
-         formula::detail::has_exact_reciprocal(number_at(symbols, number, constants), symbols.type);
+         formula::detail::has_exact_reciprocal(number_at(number, constants), lane_of(number.stored));
 }
 
 // Records an expression: its values, and what is pulled from the root to the inputs.
 class SymbolWalk {
  public:
-  SymbolWalk(const ExpressionSymbols& symbols, const void* constants, const short* inputs)
-      : symbols_(symbols), constants_(constants), inputs_(inputs), recorder_(symbols.type) {
+  SymbolWalk(const ExpressionSymbols& symbols, const void* constants, const short* inputs,
+             FormulaOperands operands = FormulaOperands::lanes)
+      : symbols_(symbols),
+        constants_(constants),
+        inputs_(inputs),
+        stored_(operands == FormulaOperands::stored),
+        recorder_(symbols.type) {
     for (int i = 0; i < symbols.count; ++i) {
       const int before = recorder_.size();
       made_.push_back(recorded(symbols.steps[i]));
@@ -47,7 +51,26 @@ class SymbolWalk {
   // Whether a derivative reads the result of an operation that is several steps. The rule's derivative of
   // that result may be right in corners where those of its steps are not.
   bool reads_composed() const { return reads_composed_; }
-  int value() const { return made_.back(); }
+  int value() { return as_result(made_.back()); }
+  // As the expression's result is stored.
+  int as_result(int x) { return stored_ ? recorder_.convert(x, symbols_.result) : x; }
+  // A cotangent of the result: the formula's input of that number.
+  int cotangent(int number) {
+    if (!stored_) return recorder_.input(number);
+    const int g = recorder_.input(number, symbols_.result);
+    return root().truth ? is_not_zero(g) : g;
+  }
+  DType type_of_leaf(int l) const {
+    for (int i = 0; i < symbols_.count; ++i)
+      if (symbols_.steps[i].kind == SymbolStep::Kind::leaf && symbols_.steps[i].slot == l)
+        return stored_ ? symbols_.steps[i].stored : symbols_.type;
+    return symbols_.type;
+  }
+  // The share of a leaf, 0 where there is none.
+  int share_or_zero(int share, int l) {
+    const DType lane = lane_of(type_of_leaf(l));
+    return share < 0 ? recorder_.constant(0, lane) : recorder_.convert(share, lane);
+  }
   formula::Recorder& recorder() { return recorder_; }
   int inputs() const { return symbols_.leaves + symbols_.numbers; }
 
@@ -99,7 +122,8 @@ class SymbolWalk {
     return count;
   }
   int is_not_zero(int x) {
-    return recorder_.record(formula::Operation::not_equal, {x, recorder_.constant(0)});
+    return recorder_.record(formula::Operation::not_equal,
+                            {x, recorder_.constant(0, recorder_.step(x).type)});
   }
   int recorded(const SymbolStep& step) {
     if (step.kind == SymbolStep::Kind::operation) {
@@ -108,11 +132,13 @@ class SymbolWalk {
       return step.record(operands);
     }
     if (step.kind == SymbolStep::Kind::number && is_known(symbols_, step, constants_)) {
-      const double number = number_at(symbols_, step, constants_);
-      return step.truth ? recorder_.truth(number != 0) : recorder_.constant(number);
+      const double number = number_at(step, constants_);
+      return step.truth ? recorder_.truth(number != 0)
+                        : recorder_.constant(number, stored_ ? step.stored : symbols_.type);
     }
     const bool leaf = step.kind == SymbolStep::Kind::leaf;
-    const int x = recorder_.input(leaf ? inputs_[step.slot] : symbols_.leaves + step.slot);
+    const int x = recorder_.input(leaf ? inputs_[step.slot] : symbols_.leaves + step.slot,
+                                  stored_ ? step.stored : symbols_.type);
     return step.truth ? is_not_zero(x) : x;
   }
   void list_operands(const SymbolStep& step, int* to) const {
@@ -142,6 +168,7 @@ class SymbolWalk {
   const ExpressionSymbols& symbols_;
   const void* constants_;
   const short* inputs_;
+  bool stored_;
   formula::Recorder recorder_;
   std::vector<int> made_;
   std::vector<char> composed_;
@@ -149,8 +176,8 @@ class SymbolWalk {
 };
 
 NAX_ENGINE formula::Formula formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                       const short* inputs) {
-  SymbolWalk walk(symbols, constants, inputs);
+                                       const short* inputs, FormulaOperands operands) {
+  SymbolWalk walk(symbols, constants, inputs, operands);
   return walk.finish({walk.value()}, 0);
 }
 
@@ -170,19 +197,20 @@ NAX_ENGINE formula::Formula pull_formula_of(const ExpressionSymbols& symbols, co
 }
 
 NAX_ENGINE formula::Formula push_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned moving, bool* again) {
-  SymbolWalk walk(symbols, constants, inputs);
+                                            const short* inputs, unsigned moving, bool* again,
+                                            FormulaOperands operands) {
+  SymbolWalk walk(symbols, constants, inputs, operands);
   const std::vector<int> derivatives = walk.pull(walk.recorder().constant(1));
   int tangent = -1, count = 0;
   for (int l = 0; l < symbols.leaves; ++l) {
     if (!(moving >> l & 1) || inputs[l] != l) continue;
-    const int t = walk.recorder().input(walk.inputs() + count++);
+    const int t = walk.recorder().input(walk.inputs() + count++, walk.type_of_leaf(l));
     if (const int derivative = derivatives[static_cast<std::size_t>(l)]; derivative >= 0)
       tangent = formula::tangent_sum(walk.recorder(), tangent, t, derivative);
   }
   if (tangent < 0) tangent = walk.recorder().constant(0);
   if (again) *again = !walk.reads_composed();
-  return walk.finish({tangent}, count);
+  return walk.finish({walk.as_result(tangent)}, count);
 }
 
 NAX_ENGINE void find_inputs(const ArrayBase* const* leaves, int count, short* inputs) {

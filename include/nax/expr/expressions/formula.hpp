@@ -3,12 +3,19 @@
 #include "nax/expr/expressions/lane.hpp"
 #include "nax/formula/symbol.hpp"
 #include "nax/rules/arithmetic.hpp"
+#include "nax/rules/bitwise.hpp"
+#include "nax/rules/cast.hpp"
+#include "nax/rules/comparison.hpp"
+#include "nax/rules/extrema.hpp"
 
 // The formula of an expression. Its type gives a list of operations (symbol_steps), each of which writes its
 // rule down with symbols; code is made for each operation, not for each expression. Inputs are the leaves,
 // then the expression's numbers, so that a number which changes from call to call changes no formula.
 NAX_BEGIN
 namespace detail {
+
+template <class Rule, class... Rules>
+inline constexpr bool is_any_of = (std::is_same_v<Rule, Rules> || ...);
 
 // Values of expressions that fit packets of C, as symbols.
 template <class C>
@@ -27,6 +34,26 @@ struct SymbolLane {
       return x != Packet(0);
     else
       return select(x, Packet(1), Packet(0));
+  }
+};
+
+// Values of any types, each in the numbers that C++ computes them in.
+template <>
+struct SymbolLane<void> {
+  using Mask = formula::Truth<double>;
+  static constexpr int width = 1;
+  template <class T>
+  using Value = std::conditional_t<std::is_same_v<T, bool>, Mask, formula::Symbol<lane_t<T>>>;
+
+  template <class To, class From>
+  static Value<To> cast(const Value<From>& x) {
+    using formula::Recorder;
+    if constexpr (std::is_same_v<lane_t<To>, lane_t<From>>)
+      return x;
+    else if constexpr (std::is_same_v<To, bool>)
+      return Mask::of((x != Value<From>(0)).at);
+    else
+      return Value<To>::of(Recorder::current().convert(x.at, dtype_of<lane_t<To>>));
   }
 };
 
@@ -49,7 +76,7 @@ struct SymbolStep {
   bool truth = false;
   NumberUse use{};
   short slot = 0;  // of a leaf or a number
-  DType stored{};  // of a number
+  DType stored{};  // of a leaf or a number
   short operand[most_operands]{};
   // Records the operation; the number of its step.
   int (*record)(const int* operands) = nullptr;
@@ -60,6 +87,19 @@ struct SymbolStep {
   bool may_multiply = false;  // by an infinite derivative, here or below
 };
 
+// Rules whose value of integers is a function of lanes.
+template <class Rule>
+inline constexpr bool is_called =
+    is_any_of<Rule, rules::mod, rules::floor_divide, rules::fmod, rules::left_shift, rules::right_shift>;
+template <class Rule>
+struct CalledRule {
+  static constexpr const char* name = Rule::name;
+  template <class... V>
+  auto operator()(V... x) const {
+    return Rule::value(x...);
+  }
+};
+
 // Records one operation on operands of these types, or its derivative.
 template <class Rule, class... A>
 struct SymbolOf {
@@ -68,9 +108,7 @@ struct SymbolOf {
   using operand_t = typename Rule::template operand<j, A...>;
   template <int j>
   using own_t = std::tuple_element_t<j, std::tuple<A...>>;
-  using C = packet_element_t<Expr<Rule, Array<A>...>>;
-  // (Truth values alone are recorded alike for either type.)
-  using Lane = SymbolLane<std::conditional_t<std::is_void_v<C>, double, C>>;
+  using Lane = SymbolLane<packet_element_t<Expr<Rule, Array<A>...>>>;
   using Indices = std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>;
 
   static int record(const int* x);
@@ -82,7 +120,10 @@ struct SymbolOf {
   }
   template <int... j>
   static int value(const int* x, std::integer_sequence<int, j...>) {
-    return Rule::value(operand<j>(x)...).at;
+    if constexpr (is_called<Rule> && is_integer_v<Result>)
+      return formula::by_lanes(CalledRule<Rule>(), operand<j>(x)...).at;
+    else
+      return Rule::value(operand<j>(x)...).at;
   }
   template <int j, class Share>
   static void take(const Share& share, int& to) {
@@ -116,7 +157,7 @@ struct SymbolCounters {
 };
 template <class T>
 constexpr short list_symbols(SymbolStep* steps, SymbolCounters& next, const Array<T>*) {
-  steps[next.step] = {SymbolStep::Kind::leaf, std::is_same_v<T, bool>, {}, next.leaf++};
+  steps[next.step] = {SymbolStep::Kind::leaf, std::is_same_v<T, bool>, {}, next.leaf++, dtype_of<T>};
   return next.step++;
 }
 template <class T>
@@ -166,13 +207,24 @@ inline constexpr SymbolSteps<E> symbol_steps{};
 struct ExpressionSymbols {
   const SymbolStep* steps;
   int count, leaves, numbers;
-  DType type;
+  DType type;     // of the packets in which it is computed, or of the result
+  DType result;   // as which the result is stored
   bool may_know;  // whether some number may be part of the formula
+  bool one_type;  // whether packets hold the whole expression
 };
 template <class E>
-inline constexpr ExpressionSymbols expression_symbols{
-    symbol_steps<E>.at, symbol_step_count<E>,          Tree<E>::leaves,
-    Tree<E>::constants, dtype_of<packet_element_t<E>>, symbol_steps<E>.may_know()};
+inline constexpr DType symbol_type =
+    dtype_of<std::conditional_t<std::is_void_v<packet_element_t<E>>, lane_t<typename E::value_type>,
+                                packet_element_t<E>>>;
+template <class E>
+inline constexpr ExpressionSymbols expression_symbols{symbol_steps<E>.at,
+                                                      symbol_step_count<E>,
+                                                      Tree<E>::leaves,
+                                                      Tree<E>::constants,
+                                                      symbol_type<E>,
+                                                      dtype_of<typename E::value_type>,
+                                                      symbol_steps<E>.may_know(),
+                                                      !std::is_void_v<packet_element_t<E>>};
 
 // Whether a rule can be written down: unless it says `static constexpr bool symbolic = false`, as one must
 // whose `value` calls what symbols do not have.
@@ -187,17 +239,59 @@ template <class E>
 inline constexpr bool all_symbolic = true;
 template <class Rule, class... A>
 inline constexpr bool all_symbolic<Expr<Rule, A...>> = is_symbolic<Rule>() && (all_symbolic<A> && ...);
-// Whether an expression has a formula.
+// Whether an expression has a formula for its kernels.
 template <class E>
 inline constexpr bool has_formula = !std::is_void_v<packet_element_t<E>> && all_symbolic<E>;
+
+// Whether an operation that no packets hold has a formula of several types: one that rounds as its kernel
+// does.
+template <class Rule>
+inline constexpr bool is_exact =
+    is_called<Rule> ||
+    is_any_of<Rule, rules::add, rules::subtract, rules::multiply, rules::divide, rules::negative,
+              rules::square, rules::absolute, rules::sign, rules::maximum, rules::minimum, rules::clip,
+              rules::equal, rules::not_equal, rules::less, rules::less_equal, rules::greater,
+              rules::greater_equal, rules::logical_and, rules::logical_or, rules::logical_xor,
+              rules::logical_not, rules::bitwise_and, rules::bitwise_or, rules::bitwise_xor, rules::invert,
+              rules::where>;
+template <class To>
+inline constexpr bool is_exact<rules::cast<To>> = true;
+// From a type to that of an operand: double is rounded once to 16 bits.
+template <class From, class To>
+inline constexpr bool has_conversion =
+    !is_complex_v<From> && !is_complex_v<To> &&
+    !(std::is_same_v<From, double> && is_floating_v<To> && sizeof(To) == 2);
+template <class E>
+inline constexpr bool has_mixed_steps = !is_complex_v<typename E::value_type>;
+template <class Rule, class... A>
+inline constexpr bool has_mixed_steps<Expr<Rule, A...>> = []<int... j>(std::integer_sequence<int, j...>) {
+  using Result = typename Expr<Rule, A...>::value_type;
+  // (Arithmetic of truth values has rules of its own; functions of lanes take lanes of their type.)
+  return is_exact<Rule> && (!is_called<Rule> || is_integer_v<Result>)&&!is_complex_v<Result> &&
+         ((has_conversion<typename A::value_type,
+                          typename Rule::template operand<j, typename A::value_type...>> &&
+           (Rule::masks ||
+            !std::is_same_v<typename Rule::template operand<j, typename A::value_type...>, bool>)) &&
+          ...) &&
+         (has_mixed_steps<A> && ...);
+}
+(std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>());
+// Whether an expression has a formula for programs.
+template <class E>
+inline constexpr bool has_program_formula = has_formula<E> ||
+                                            (std::is_void_v<packet_element_t<E>> && has_mixed_steps<E>);
 
 // Whether a number of the expression is part of its formula.
 NAX_ENGINE bool is_known(const ExpressionSymbols& symbols, const SymbolStep& number, const void* constants);
 // The numbers that are part of the formula: for each, which step it is, and its double's bits.
 NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants);
+// How a formula reads and writes: as kernels do, in whose tiles all is of the packets' type, or as arrays are
+// stored.
+enum class FormulaOperands : unsigned char { lanes, stored };
 // The formula of an expression whose leaf l is input inputs[l]; its numbers follow the leaves.
 NAX_ENGINE formula::Formula formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                       const short* inputs);
+                                       const short* inputs,
+                                       FormulaOperands operands = FormulaOperands::lanes);
 // The shares, by the rules' own derivatives, of the inputs of some leaves (bit l of `wanted`; of one input,
 // its first leaf stands for all), in order. The cotangent follows the numbers. `valued`: then the value.
 // `again` becomes whether derivatives of the formula are those that rules give one after the other.
@@ -206,7 +300,8 @@ NAX_ENGINE formula::Formula pull_formula_of(const ExpressionSymbols& symbols, co
                                             bool* again = nullptr);
 // The tangent of the result, for tangents of those inputs, which follow the numbers.
 NAX_ENGINE formula::Formula push_formula_of(const ExpressionSymbols& symbols, const void* constants,
-                                            const short* inputs, unsigned moving, bool* again = nullptr);
+                                            const short* inputs, unsigned moving, bool* again = nullptr,
+                                            FormulaOperands operands = FormulaOperands::lanes);
 // Of each leaf the first that is the same array.
 NAX_ENGINE void find_inputs(const ArrayBase* const* leaves, int count, short* inputs);
 

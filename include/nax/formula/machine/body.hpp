@@ -15,7 +15,7 @@ namespace formula::jit {
 class Body : public Assembler {
  public:
   Body(const CodeRequest& request, Room room)
-      : Assembler(room, request.formula->type == DType::float32, request.machine),
+      : Assembler(room, *request.formula, request.machine),
         request_(request),
         f_(*request.formula),
         places_(f_.steps.size()),
@@ -27,7 +27,11 @@ class Body : public Assembler {
         if (auto& uses = uses_[at(operand(static_cast<int>(i), j))];
             uses.empty() || uses.back() != static_cast<int>(i))
           uses.push_back(static_cast<int>(i));
-    for (int result : f_.results) uses_[at(result)].push_back(static_cast<int>(f_.steps.size()));
+    for (int result : f_.results) {
+      result_types_.push_back(step(result).type);
+      results_.push_back(unrounded(result));
+      uses_[at(results_.back())].push_back(static_cast<int>(f_.steps.size()));
+    }
     lay_out_stack();
   }
 
@@ -35,6 +39,13 @@ class Body : public Assembler {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   const Step& step(int i) const { return f_.steps[at(i)]; }
   int operand(int i, int j) const { return step(i).operand[at(j)]; }
+  // The number of which a result is rounded, where no step reads that: stores round, too.
+  int unrounded(int v) const {
+    const bool rounds = step(v).operation == Operation::convert && step(v).type == DType::float16 &&
+                        uses_[at(v)].empty() && step(operand(v, 0)).type == DType::float32 &&
+                        !step(operand(v, 0)).truth();
+    return rounds ? operand(v, 0) : v;
+  }
 
   // ---- the stack, in units
 
@@ -71,8 +82,10 @@ class Body : public Assembler {
   }
   bool is_constant(int v) const { return step(v).operation == Operation::constant; }
   bool is_invariant(int v) const { return is_constant(v) || is_repeated(v); }
+  // In memory as it is computed.
   bool is_contiguous(int v) const {
-    return step(v).operation == Operation::input && request_.inputs[step(v).detail] == Access::contiguous;
+    return !is_narrow(step(v).type) && step(v).operation == Operation::input &&
+           request_.inputs[step(v).detail] == Access::contiguous;
   }
   int next_use(int v) const {
     const auto& uses = uses_[at(v)];
@@ -110,6 +123,7 @@ class Body : public Assembler {
       place.slot = free_slots_.back();
       free_slots_.pop_back();
     }
+    const Typed typed(*this, step(v).type);
     if (&bank == &masks_)
       save_mask(slot(place.slot), r);
     else
@@ -126,13 +140,15 @@ class Body : public Assembler {
     return is_invariant(v) || places_[at(v)].slot >= 0 || (is_contiguous(v) && !tail_);
   }
   Address memory(int v) {
-    if (is_constant(v)) return pool_number(step(v).number());
+    const Typed typed(*this, step(v).type);
+    if (is_constant(v)) return pool_constant(step(v));
     if (is_repeated(v)) return stack(input_areas_ + unit * static_cast<int>(step(v).detail));
     if (places_[at(v)].slot >= 0) return slot(places_[at(v)].slot);
     return contiguous_input(static_cast<int>(step(v).detail));
   }
   // The value in a register, locked for this step.
   int in_register(int v) {
+    const Typed typed(*this, step(v).type);
     Bank& bank = bank_of(v);
     if (int r = places_[at(v)].reg; r >= 0) {
       bank.lock(r);
@@ -149,7 +165,10 @@ class Body : public Assembler {
     bind(v, r);
     return r;
   }
-  Vector number(int v) { return vec(in_register(v)); }
+  Vector number(int v) {
+    const Typed typed(*this, step(v).type);
+    return vec(in_register(v));
+  }
   // f(register or memory): memory where instructions read it, the value is there and is read this once.
   template <class F>
   void with(int v, const F& f) {
@@ -190,12 +209,13 @@ class Body : public Assembler {
 
   // ---- inputs
 
+  // Within the type of the input.
   Address contiguous_input(int i) { return contiguous(base_of_input(i), offsetof(CodeArguments, inputs), i); }
   virtual int base_of_input(int i) const = 0;
   void load_input(int r, int i) {
     if (request_.inputs[at(i)] == Access::contiguous) {
       const Address from = contiguous_input(i);
-      tail_ ? load_tail(vec(r), from) : move(vec(r), from);
+      tail_ ? load_tail(vec(r), from, input_areas_ + unit * i) : load(vec(r), from);
     } else {
       load_strided(vec(r), input_pointers_ + 8 * i, offsetof(CodeArguments, input_strides), i,
                    input_areas_ + unit * i, tail_);
@@ -205,6 +225,8 @@ class Body : public Assembler {
   static constexpr int never = 1 << 30;
   const CodeRequest& request_;
   const Formula& f_;
+  std::vector<int> results_;  // steps whose values are stored
+  std::vector<DType> result_types_;
   std::vector<Place> places_;
   std::vector<std::vector<int>> uses_;
   std::vector<char> pinned_ = std::vector<char>(f_.steps.size());

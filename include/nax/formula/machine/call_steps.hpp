@@ -23,7 +23,7 @@ class CallSteps : public NumberSteps {
       if (vectors_.owner(r) != Bank::none && r != d) live.push_back(r);
     const auto go = [this, i, rescues, arity, truth, kept, d, live,
                      arguments = std::vector<int>(arguments, arguments + arity)] {
-      for (int r : live) store(stack(saved_vectors_ + unit * r), vec(r));
+      for (int r : live) store(stack(saved_vectors_ + unit * r), full(r));
       save_masks(saved_masks_);
       if (rescues) store(stack(kept_area()), vec(kept));
       for (int j = 0; j < arity; ++j) {
@@ -31,7 +31,7 @@ class CallSteps : public NumberSteps {
         store_address(pointers() + 8 * j, call_area_ + unit * j);
       }
       call_lanes(step(i).function(), pointers(), out_area());
-      for (int r : live) move(vec(r), stack(saved_vectors_ + unit * r));
+      for (int r : live) move(full(r), stack(saved_vectors_ + unit * r));
       load_masks(saved_masks_);
       move(vec(d), stack(out_area()));
       if (rescues) choose(vec(d), vec(d), stack(kept_area()), truth);
@@ -41,7 +41,8 @@ class CallSteps : public NumberSteps {
       move(vec(d), vec(kept));
       jump_unless_all(truth, *slow);
       place(*done);
-      cold_.push_back([this, slow, done, go] {
+      cold_.push_back([this, i, slow, done, go] {
+        const Typed typed(*this, step(i).type);
         place(*slow);
         go();
         jump(*done);

@@ -46,6 +46,7 @@ class Loop final : public Steps {
     input_bases_.assign(at(f_.inputs), -1);
     result_bases_.assign(f_.results.size(), -1);
     const std::vector<int> bases = base_registers(calls_);
+    const std::vector<DType> types = f_.input_types();
     std::size_t next = 0;
     open_table(offsetof(CodeArguments, inputs));
     for (int i = 0; i < f_.inputs; ++i) {
@@ -54,9 +55,11 @@ class Loop final : public Steps {
         case Access::contiguous:
           if (next < bases.size()) take_base(input_bases_[at(i)] = bases[next++], i);
           break;
-        case Access::repeated:
+        case Access::repeated: {
+          const Typed typed(*this, types[at(i)]);
           take_repeated(i, input_areas_ + unit * i);
           break;
+        }
         case Access::strided:
           take_pointer(i, input_pointers_ + 8 * i);
       }
@@ -105,6 +108,7 @@ class Loop final : public Steps {
     for (int v : wanted) {
       if (spare-- <= 0) break;
       const int r = vectors_.free_one();
+      const Typed typed(*this, step(v).type);
       move(vec(r), memory(v));
       vectors_.own(r, Bank::reserved);
       places_[at(v)].reg = r;
@@ -125,13 +129,14 @@ class Loop final : public Steps {
     for (std::size_t i = 0; i < f_.steps.size(); ++i) write_step(static_cast<int>(i));
     now_ = static_cast<int>(f_.steps.size());
     storing_ = !request_.sums && f_.results.size() > 1;
-    for (const int v : f_.results) {
+    for (const int v : results_) {
       if (!storing_ || step(v).operation != Operation::input || is_repeated(v)) continue;
       in_register(v);
       vectors_.unlock_all();
     }
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
-      const int v = f_.results[k];
+      const int v = results_[k];
+      const Typed typed(*this, step(v).type);
       Vector value = vec(0);
       if (step(v).truth()) {
         value = vec(fresh_vector());
@@ -148,11 +153,13 @@ class Loop final : public Steps {
 
   void store_result(std::size_t k, const Vector& value) {
     const int i = static_cast<int>(k);
+    const Typed typed(*this, result_types_[k]);
+    const int scratch = is_narrow(result_types_[k]) ? fresh_vector() : -1;
     if (request_.results[k] == Access::strided)
       return store_strided(value, result_pointers_ + 8 * i, offsetof(CodeArguments, result_strides), i,
-                           result_areas_, tail_);
+                           result_areas_, tail_, scratch);
     const Address to = contiguous(result_bases_[k], offsetof(CodeArguments, results), i);
-    tail_ ? store_tail(to, value) : store(to, value);
+    tail_ ? store_tail(to, value, result_areas_, scratch) : store_packet(to, value, scratch);
   }
 
   void add_to_sum(std::size_t k, const Vector& value) {

@@ -14,6 +14,8 @@ namespace {
 #if defined(__aarch64__)
 Machine best_machine() { return Machine::neon; }
 
+bool has(const Formula& f, Machine) { return f.type != Formula::mixed; }
+
 std::unique_ptr<const Code> make(const CodeRequest& request) {
   const Loop loop(request, {});
   return std::make_unique<Executable>(loop.code(), loop.size(), loop.lanes_of_sum());
@@ -23,9 +25,15 @@ Machine best_machine() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
     return Machine::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") &&
+      __builtin_cpu_supports("f16c"))
     return Machine::avx2;
   return Machine::none;
+}
+
+bool has(const Formula& f, Machine machine) {
+  return std::all_of(f.steps.begin(), f.steps.end(),
+                     [&](const Step& step) { return has_code(f, step, machine); });
 }
 
 // Code is written where it will lie in its cache line: its numbers are aligned.
@@ -51,7 +59,7 @@ std::unique_ptr<const Code> make(const CodeRequest& request) {
 }  // namespace
 
 extern const CodeMaker maker;
-const CodeMaker maker{best_machine, make};
+const CodeMaker maker{best_machine, has, make};
 [[maybe_unused]] const bool placed = (code_maker = &maker, true);
 
 }  // namespace jit

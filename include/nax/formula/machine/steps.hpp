@@ -13,10 +13,14 @@ class Steps : public CallSteps {
  protected:
   void write_step(int i) {
     now_ = i;
+    const Typed typed(*this, step(i).type);
     switch (step(i).operation) {
       case Op::input:
       case Op::constant:
         return;  // where they are read
+      case Op::convert:
+        if (uses_[at(i)].empty()) return end_step(i);  // rounded where it is stored
+        [[fallthrough]];
       default:
         write(i);
         end_step(i);
@@ -26,7 +30,7 @@ class Steps : public CallSteps {
 
  private:
   void write(int i) {
-    if (write_by_masks(i)) return;
+    if (write_whole(i) || write_by_masks(i)) return;
     switch (step(i).operation) {
       case Op::add:
         return commuting(i, [&](const Vector& d, const Vector& a, const Operand& b) { all_add(d, a, b); });

@@ -10,12 +10,12 @@
 NAX_BEGIN
 namespace program::detail {
 
-// Writes the formulas of steps down as one, of one type over one shape. What a later step reads of an earlier
+// Writes the formulas of steps down as one, over one shape. What a later step reads of an earlier
 // one is not read from memory.
 class FormulaWriter {
  public:
-  FormulaWriter(const std::vector<Slot>& slots, DType type, const Dims& shape)
-      : slots_(slots), type_(type), shape_(shape), recorder_(type) {}
+  FormulaWriter(const std::vector<Slot>& slots, const Dims& shape)
+      : slots_(slots), shape_(shape), recorder_(DType::float32) {}
 
   void add(const Step& s) {
     const MapFormula& map = *s.formula;
@@ -23,7 +23,7 @@ class FormulaWriter {
     for (std::size_t i = 0; i < made.size(); ++i) {
       formula::Step one = map.formula.steps[i];
       if (one.operation == formula::Operation::input) {
-        made[i] = input_of(s, map.inputs[one.detail]);
+        made[i] = input_of(s, map.inputs[one.detail], one.type);
         continue;
       }
       for (int j = 0; j < one.arity; ++j) {
@@ -34,14 +34,16 @@ class FormulaWriter {
     }
     const auto result = [&](std::size_t k) { return made[static_cast<std::size_t>(map.formula.results[k])]; };
     for (std::size_t k = 0; k < map.results.size(); ++k)
-      written_.push_back({operand(s, map.results[k]).place.slot, result(k)});
+      written_.push_back({operand(s, map.results[k]).place.slot,
+                          recorder_.convert(result(k), operand(s, map.results[k]).dtype),
+                          operand(s, map.results[k]).dtype});
     for (std::size_t k = 0; k < map.reduced.size(); ++k) {
       const Operand& to = operand(s, map.reduced[k].operand);
       // A reduction over all axes stays one over all axes of another shape.
       const Dims strides =
           is_repeated(to.strides, to.shape) ? Dims(shape_.size(), 0) : without_ones(to.shape, to.strides);
       reduced_.push_back(
-          {{to.place, true, type_, shape_, strides}, map.reduced[k].kind, result(map.results.size() + k)});
+          {{to.place, true, to.dtype, shape_, strides}, map.reduced[k].kind, result(map.results.size() + k)});
     }
   }
   // The step, of reductions and those other results that are needed.
@@ -51,10 +53,10 @@ class FormulaWriter {
     auto map = std::make_shared<MapFormula>();
     std::vector<int> results;
     std::vector<Operand> targets;
-    for (const auto& [slot, at] : written_) {
+    for (const auto& [slot, at, dtype] : written_) {
       if (!needed(slot)) continue;
       results.push_back(at);
-      targets.push_back({{slot, 0}, true, type_, shape_, Layout::row_major(shape_)});
+      targets.push_back({{slot, 0}, true, dtype, shape_, Layout::row_major(shape_)});
     }
     for (const Reduced& r : reduced_) results.push_back(r.at);
     map->formula = recorder_.finish(results);
@@ -80,38 +82,25 @@ class FormulaWriter {
   static const Operand& operand(const Step& step, int o) {
     return step.operands[static_cast<std::size_t>(o)];
   }
-  // The number in an operand that is one number, the same in every call.
-  bool known_number(const Operand& x, double& number) const {
-    if (!is_repeated(x.strides, x.shape)) return false;
-    if (x.place.slot < 0) return false;  // the host's memory, which may change between calls
+  // The number in an operand that is one number, the same in every call; null where it is none.
+  const void* known_number(const Operand& x) const {
+    if (!is_repeated(x.strides, x.shape)) return nullptr;
+    if (x.place.slot < 0) return nullptr;  // the host's memory, which may change between calls
     const Slot& slot = slots_[static_cast<std::size_t>(x.place.slot)];
-    if (slot.kind != Slot::Kind::constant) return false;
-    const char* const data = static_cast<const char*>(slot.data) + x.place.offset;
-    number = type_ == DType::float32 ? static_cast<double>(*reinterpret_cast<const float*>(data))
-                                     : *reinterpret_cast<const double*>(data);
-    return true;
+    if (slot.kind != Slot::Kind::constant) return nullptr;
+    return static_cast<const char*>(slot.data) + x.place.offset;
   }
-  int input_of(const Step& s, const MapFormula::Input& input) {
-    if (input.operand < 0) {
-      double number = 0;
-      if (type_ == DType::float32) {
-        float narrow;
-        std::memcpy(&narrow, &input.number, sizeof narrow);
-        number = static_cast<double>(narrow);
-      } else {
-        std::memcpy(&number, &input.number, sizeof number);
-      }
-      return recorder_.constant(number);
-    }
+  int input_of(const Step& s, const MapFormula::Input& input, DType type) {
+    if (input.operand < 0) return recorder_.constant_at(&input.number, type);
     const Operand& x = operand(s, input.operand);
-    for (const auto& [slot, at] : written_)
+    for (const auto& [slot, at, dtype] : written_)
       if (slot == x.place.slot) return at;
-    if (double number; known_number(x, number)) return recorder_.constant(number);
+    if (const void* const known = known_number(x)) return recorder_.constant_at(known, type);
     Walked walked = walk(shape_, x);
     const auto found = std::find(read_.begin(), read_.end(), walked);
     const int number = static_cast<int>(found - read_.begin());
     if (found == read_.end()) read_.push_back(std::move(walked));
-    return recorder_.input(number);
+    return recorder_.input(number, type);
   }
   // Inputs of which no result depends go.
   void keep_what_is_read(MapFormula& map, Step& s) const {
@@ -123,7 +112,7 @@ class FormulaWriter {
         number = static_cast<int>(s.operands.size());
         map.inputs.push_back({number});
         const Walked& x = read_[one.detail];
-        s.operands.push_back({x.place, false, type_, shape_, x.strides});
+        s.operands.push_back({x.place, false, x.dtype, shape_, x.strides});
       }
       one.detail = static_cast<std::uint64_t>(number);
     }
@@ -131,11 +120,14 @@ class FormulaWriter {
   }
 
   const std::vector<Slot>& slots_;
-  DType type_;
   Dims shape_;
   formula::Recorder recorder_;
   std::vector<Walked> read_;
-  std::vector<std::pair<int, int>> written_;  // slots, and the recorder's steps
+  struct Written {
+    int slot, at;  // the recorder's step
+    DType dtype;
+  };
+  std::vector<Written> written_;
   std::vector<Reduced> reduced_;
 };
 
@@ -143,7 +135,7 @@ class FormulaWriter {
 template <class Needed>
 Step written_anew(const std::vector<Slot>& slots, const Step& map, const Needed& needed) {
   const Dims& shape = map.operands[static_cast<std::size_t>(map.formula->results[0])].shape;
-  FormulaWriter writer(slots, map.formula->formula.type, without_ones(shape, shape));
+  FormulaWriter writer(slots, without_ones(shape, shape));
   writer.add(map);
   return writer.finish(needed);
 }

@@ -40,7 +40,7 @@ class ElementsWork final : public Work {
   void verify(WorkCheck& check) const override {
     for (std::size_t i = 0; i < line_.strides().size(); ++i) {
       const std::int64_t last = (lanes_ - 1) * line_.strides()[i], first = std::min<std::int64_t>(0, last);
-      const std::int64_t bytes = std::abs(last) + line_.size();
+      const std::int64_t bytes = std::abs(last) + line_.size(i);
       i < inputs_ ? check.reads(static_cast<int>(i), first, bytes)
                   : check.writes(static_cast<int>(i), first, bytes);
     }

@@ -104,7 +104,8 @@ class StepGroups {
   void try_join(int a, int b) {
     if (a == b || !group(a).is_map || !group(b).is_map) return;
     const Group &x = group(a), &y = group(b);
-    if (x.type != y.type || size_of(x.shape) != size_of(y.shape)) return;
+    if (size_of(x.shape) != size_of(y.shape)) return;
+    if (reductions_ && (x.type != y.type || x.type == formula::Formula::mixed)) return;
     if (x.shape != y.shape && !x.is_flat && !y.is_flat) return;
     if (reductions_ && x.reduced + y.reduced == 0) return;
     const std::size_t most = size_of(x.shape) <= short_loop ? most_weight_of_short : most_weight;
@@ -160,7 +161,7 @@ class StepGroups {
     Group joined;
     joined.is_map = true;
     joined.is_flat = x.is_flat && y.is_flat;
-    joined.type = x.type;
+    joined.type = x.type == y.type ? x.type : formula::Formula::mixed;
     joined.shape = x.is_flat && !y.is_flat ? y.shape : x.shape;
     joined.weight = x.weight + y.weight;
     joined.heaviest = std::max(x.heaviest, y.heaviest);
@@ -193,9 +194,15 @@ class StepGroups {
     return std::all_of(x.reads.begin(), x.reads.end(), [&](const Group::Read& read) {
       const Operand& from = *read.operand;
       return !is_written_by(from.place.slot, g) ||
-             (from.place.offset == 0 && is_run(from.strides, from.shape) &&
-              size_of(from.shape) == size_of(joined.shape));
+             (from.place.offset == 0 && from.dtype == dtype_in(from.place.slot) &&
+              is_run(from.strides, from.shape) && size_of(from.shape) == size_of(joined.shape));
     });
+  }
+  // The type as which its only writer writes the slot.
+  DType dtype_in(int slot) const {
+    for (const Operand& x : step(uses(slot).writers[0]).operands)
+      if (x.written && x.place.slot == slot) return x.dtype;
+    return {};
   }
   std::vector<int> needs_of_both(int a, int b) {
     std::vector<int> needs;
@@ -302,11 +309,16 @@ class StepGroups {
     }
   }
 
-  // Several steps, a map that its numbers make much simpler, or a reduction of an expression to one number,
-  // which costs less so.
+  // Of other types than float and double: compiled kernels convert tile by tile, or go element by element.
+  bool is_faster_by_code(const Group& g) const {
+    return g.type == formula::Formula::mixed &&
+           formula::kernel_of(step(g.members[0]).formula->formula)->is_machine_code();
+  }
+  // Several steps, one that machine code serves better, a map that its numbers make much simpler, or a
+  // reduction of an expression to one number, which costs less so.
   bool runs_by_formula(const Group& g) const {
     if (g.members.size() > 1) return true;
-    if (g.is_map && g.reduced == 0) return is_simpler_with_numbers(g);
+    if (g.is_map && g.reduced == 0) return is_faster_by_code(g) || is_simpler_with_numbers(g);
     return g.reduced == 1 && g.is_flat && size_of(g.shape) <= cpu::detail::parallel_grain &&
            step(g.members[0]).formula->formula.steps.size() > 1;
   }
@@ -332,12 +344,12 @@ class StepGroups {
     return members;
   }
   formula::Formula joined_formula(const Group& g, int a, int b) const {
-    FormulaWriter writer(slots_, g.type, g.shape);
+    FormulaWriter writer(slots_, g.shape);
     for (const int member : in_order({a, b})) writer.add(step(member));
     return writer.finish([&](int slot) { return is_needed_outside(slot, a, b); }).formula->formula;
   }
   Step joined_step(int g) {
-    FormulaWriter writer(slots_, group(g).type, group(g).shape);
+    FormulaWriter writer(slots_, group(g).shape);
     std::string names;
     for (const int member : in_order({g})) {
       writer.add(step(member));
@@ -346,7 +358,7 @@ class StepGroups {
       names += (names.empty() ? "" : " ") + (joined ? name.substr(6, name.size() - 7) : name);
     }
     Step s = writer.finish([&](int slot) { return is_needed_outside(slot, g, g); });
-    s.name = group(g).members.size() > 1 ? "fused{" + names + "}" : names;
+    s.name = group(g).members.size() > 1 ? "fused{" + names + "}" : step(group(g).members[0]).name;
     if (s.formula->reduced.empty())
       run_by_formula(s);
     else

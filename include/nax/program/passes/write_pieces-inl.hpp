@@ -36,12 +36,12 @@ NAX_ENGINE void write_pieces(const std::vector<Slot>& slots, std::vector<Step>& 
     if (!graph.connects_two(slots, from.place.slot) || from.place.offset != 0 || to.place.slot < 0) continue;
     const int number = graph.uses(from.place.slot).writers[0];
     Step& map = steps[static_cast<std::size_t>(number)];
-    if (!map.formula || !map.formula->reduced.empty() || map.formula->formula.type != from.dtype) continue;
+    if (!map.formula || !map.formula->reduced.empty()) continue;
     const Dims shape = without_ones(to.shape, to.shape), strides = without_ones(to.shape, to.strides);
     if (shape.empty() || shape.back() < least_line || strides.back() != 1) continue;
     for (const int result : map.formula->results) {
       Operand& x = map.operands[static_cast<std::size_t>(result)];
-      if (x.place != from.place || without_ones(x.shape, x.shape) != shape ||
+      if (x.place != from.place || x.dtype != from.dtype || without_ones(x.shape, x.shape) != shape ||
           !is_run(from.strides, from.shape) || !is_untouched(steps, number, static_cast<int>(i), to))
         continue;
       Dims own(x.shape.size(), 0);

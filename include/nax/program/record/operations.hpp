@@ -37,6 +37,7 @@ class ProgramOperations final : public backend::Operations {
       if (call.op == ops::Op::copy) check(*static_cast<const ops::Copy*>(call.form));
       Step& step = append(call);
       if (call.op == ops::Op::matmul) add_product(step, *static_cast<const ops::Matmul*>(call.form));
+      if (call.op == ops::Op::copy) add_formula(step, *static_cast<const ops::Copy*>(call.form));
       if (call.op == ops::Op::add) add_formula(step, *static_cast<const ops::Add*>(call.form));
       if (call.op == ops::Op::reduce) add_formula(step, *static_cast<const ops::Reduce*>(call.form));
     }
@@ -111,6 +112,7 @@ class ProgramOperations final : public backend::Operations {
     formula::Step first{formula::Operation::input}, second{formula::Operation::input};
     second.detail = 1;
     formula::Step sum{formula::Operation::add};
+    first.type = second.type = sum.type = type;
     sum.arity = 2;
     sum.operand[0] = 0, sum.operand[1] = 1;
     map->formula.steps = {first, second, sum};
@@ -120,13 +122,27 @@ class ProgramOperations final : public backend::Operations {
     step.formula = std::move(map);
 #endif
   }
+  // Of copies that convert.
+  static void add_formula([[maybe_unused]] Step& step, [[maybe_unused]] const ops::Copy& f) {
+#if defined(NAX_USES_FORMULAS)
+    if (f.from.stored == f.to.stored || dtype_kind(f.from.stored) == Kind::complex ||
+        dtype_kind(f.to.stored) == Kind::complex || !nax::detail::is_run(f.to.strides, f.shape))
+      return;
+    formula::Recorder recorder(f.from.stored);
+    auto map = std::make_shared<MapFormula>();
+    map->formula = recorder.finish({recorder.convert(recorder.input(0), f.to.stored)});
+    map->inputs = {{0}};
+    map->results = {1};
+    step.formula = std::move(map);
+#endif
+  }
   static void add_formula([[maybe_unused]] Step& step, [[maybe_unused]] const ops::Reduce& f) {
 #if defined(NAX_USES_FORMULAS)
     if (f.from.stored != f.from.lane || !reduces_by_formula(f.kind, f.from.stored, f.to.stored)) return;
     auto map = std::make_shared<MapFormula>();
     map->formula.type = f.from.stored;
     map->formula.inputs = 1;
-    map->formula.steps.push_back({formula::Operation::input});
+    map->formula.steps.push_back({formula::Operation::input, 0, {}, 0, f.from.stored});
     map->formula.results = {0};
     map->inputs = {{0}};
     map->reduced = {{1, f.kind}};

@@ -21,10 +21,7 @@ using FormulaPlaces = SmallVector<const char*, 64>;
 // Line after line along the last axis that is left when axes are merged.
 class FormulaWork final : public Work {
  public:
-  explicit FormulaWork(const Step& step)
-      : inputs_(step.formula->inputs),
-        results_(step.formula->results),
-        size_(static_cast<std::int64_t>(dtype_size(step.formula->formula.type))) {
+  explicit FormulaWork(const Step& step) : inputs_(step.formula->inputs), results_(step.formula->results) {
     std::vector<loops::Operand> operands;
     for (const MapFormula::Input& input : inputs_) operands.push_back(as_walked(step, input.operand));
     for (const int result : results_) operands.push_back(as_walked(step, result));
@@ -34,14 +31,14 @@ class FormulaWork final : public Work {
     for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) outer_.push_back(shape[axis]);
     for (const std::int64_t d : outer_) lines_ *= d;
     std::vector<std::int64_t> strides;
-    for (const loops::Operand& x : operands) {
+    for (const loops::Operand& x : operands)
       strides.push_back(shape.empty() ? 1 : x.strides[shape.size() - 1]);
-      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
-        steps_.push_back(x.strides[axis] * size_);  // operand by operand
-    }
     for (std::size_t i = 0; shape.empty() && i < inputs_.size(); ++i)
       if (inputs_[i].operand < 0) strides[i] = 0;
     kernel_.emplace(step.formula->formula, strides);
+    for (std::size_t i = 0; i < operands.size(); ++i)  // operand by operand
+      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
+        steps_.push_back(operands[i].strides[axis] * kernel_->size(i));
   }
 
   void run(void* const* at) const override {
@@ -79,8 +76,8 @@ class FormulaWork final : public Work {
       walk(line_, kernel_->strides()[i]);
       for (std::size_t axis = 0; axis < outer_.size(); ++axis)
         walk(outer_[axis], steps_[i * outer_.size() + axis]);
-      reads ? check.reads(operand, first, last - first + size_)
-            : check.writes(operand, first, last - first + size_);
+      reads ? check.reads(operand, first, last - first + kernel_->size(i))
+            : check.writes(operand, first, last - first + kernel_->size(i));
     }
   }
 
@@ -114,7 +111,7 @@ class FormulaWork final : public Work {
   std::optional<FormulaLine> kernel_;
   std::vector<MapFormula::Input> inputs_;
   std::vector<int> results_;
-  std::int64_t size_, line_ = 1, lines_ = 1;
+  std::int64_t line_ = 1, lines_ = 1;
   std::vector<std::int64_t> outer_, steps_;  // the latter in bytes
 };
 
@@ -135,7 +132,16 @@ NAX_ENGINE std::string problem_of_formula(const Step& step) {
   for (const MapFormula::Input& x : map.inputs) right = right && (x.operand < 0 || has(x.operand, false));
   for (const int result : map.results) right = right && has(result, true);
   for (const MapFormula::Reduced& x : map.reduced) right = right && has(x.operand, true);
-  return right ? "" : "has a formula of operands that it has not";
+  if (!right) return "has a formula of operands that it has not";
+  const std::vector<DType> read = map.formula.input_types(), made = map.formula.result_types();
+  const std::vector<bool> is_read = map.read_inputs();
+  const auto is = [&](int operand, DType type) {
+    return step.operands[static_cast<std::size_t>(operand)].dtype == type;
+  };
+  for (std::size_t i = 0; i < read.size(); ++i)
+    right = right && (!is_read[i] || map.inputs[i].operand < 0 || is(map.inputs[i].operand, read[i]));
+  for (std::size_t k = 0; k < map.results.size(); ++k) right = right && is(map.results[k], made[k]);
+  return right ? "" : "has a formula of other types than its operands";
 }
 
 NAX_ENGINE void drop_unread(Step& step, MapFormula& map) {

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
+#include <cstring>
 #include <map>
 
 #include "nax/program/replay/program.hpp"
 #if defined(NAX_USES_FORMULAS)
+#include "nax/formula/whole_kernels.hpp"
 #include "nax/program/replay/map_formula.hpp"
 #endif
 
@@ -90,24 +91,29 @@ inline std::string formula_text(const Step& s, const std::vector<std::string>& n
     std::snprintf(text, sizeof text, "%g", x);
     return std::string(text);
   };
-  const auto input = [&](const MapFormula::Input& x) {
+  const auto input = [&](const MapFormula::Input& x, DType type) {
     if (x.operand >= 0) return names[static_cast<std::size_t>(x.operand)];
-    return number(f.type == DType::float32
-                      ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(x.number)))
-                      : std::bit_cast<double>(x.number));
+    return formula::detail::with_stored(type, [&]<class T>(T value) {
+      std::memcpy(&value, &x.number, sizeof value);
+      return number(static_cast<double>(value));
+    });
   };
   std::vector<std::string> texts;
   for (const formula::Step& one : f.steps) {
     std::string text;
     if (one.operation == formula::Operation::input) {
-      text = input(s.formula->inputs[one.detail]);
+      text = input(s.formula->inputs[one.detail], one.type);
     } else if (one.operation == formula::Operation::constant) {
       text = number(one.number());
+    } else if (one.operation == formula::Operation::truth_as) {
+      text = texts[static_cast<std::size_t>(one.operand[0])];
     } else {
       for (int j = 0; j < one.arity; ++j)
         text +=
             (j > 0 ? ", " : "") + texts[static_cast<std::size_t>(one.operand[static_cast<std::size_t>(j)])];
-      text = formula::facts(one.operation).name + ('(' + text + ')');
+      const bool converts = one.operation == formula::Operation::convert;
+      text = std::string(converts ? dtype_name(one.type) : formula::facts(one.operation).name) +
+             ('(' + text + ')');
     }
     if (text.size() > longest) return {};
     texts.push_back(std::move(text));

@@ -28,13 +28,15 @@ inline Dims without_ones(const Dims& shape, const Dims& dims) {
 // An operand as a group of some shape walks it.
 struct Walked {
   Place place;
+  DType dtype;
   Dims strides;
   bool operator==(const Walked&) const = default;
 };
 inline Walked walk(const Dims& shape, const Operand& x) {
-  if (is_repeated(x.strides, x.shape) && size_of(x.shape) > 1) return {x.place, Dims(shape.size(), 0)};
-  if (is_run(x.strides, x.shape)) return {x.place, Layout::row_major(shape)};
-  return {x.place, without_ones(x.shape, x.strides)};
+  if (is_repeated(x.strides, x.shape) && size_of(x.shape) > 1)
+    return {x.place, x.dtype, Dims(shape.size(), 0)};
+  if (is_run(x.strides, x.shape)) return {x.place, x.dtype, Layout::row_major(shape)};
+  return {x.place, x.dtype, without_ones(x.shape, x.strides)};
 }
 
 }  // namespace program::detail

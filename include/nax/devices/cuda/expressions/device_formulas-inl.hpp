@@ -17,7 +17,7 @@ inline SmallVector<std::uint64_t, 8> text_numbers(const ExpressionSymbols& symbo
   SmallVector<std::uint64_t, 8> numbers;
   for (int i = 0; i < symbols.count; ++i)
     if (symbols.steps[i].kind == SymbolStep::Kind::number)
-      numbers.push_back(std::bit_cast<std::uint64_t>(number_at(symbols, symbols.steps[i], constants)));
+      numbers.push_back(std::bit_cast<std::uint64_t>(number_at(symbols.steps[i], constants)));
   return numbers;
 }
 inline TextKey text_key(const ExpressionSymbols& symbols, const void* constants, std::uint64_t work) {

@@ -39,7 +39,7 @@ class Assembler : private arm::Emitter {
   using Emitter::Label;
   struct Room {};
 
-  Assembler(Room, bool single, Machine) : single_(single) {}
+  Assembler(Room, const Formula& f, Machine) : single_(f.type == DType::float32) {}
   const void* code() const { return words_.data(); }
   std::size_t size() const { return 4 * words_.size(); }
 
@@ -48,6 +48,12 @@ class Assembler : private arm::Emitter {
   static constexpr int unit = 16;              // bytes of a place on the stack
 
   bool single_;
+  struct Typed {  // formulas of several types run by blocks
+    Typed(const Assembler&, DType) {}
+    ~Typed() {}
+  };
+  static constexpr bool is_narrow(DType) { return false; }
+  static Vector full(int r) { return vec(r); }
   static constexpr bool has_masks() { return false; }
   static constexpr int vector_count() { return 32; }
   static constexpr int bytes() { return 16; }
@@ -170,6 +176,7 @@ class Assembler : private arm::Emitter {
     return {x_pool, -1, masks_size + 16 * std::int64_t{at->second}};
   }
   Address pool_number(double x) { return pool(bits_of(x, single_)); }
+  Address pool_constant(const Step& step) { return pool_number(step.number()); }
   // Integers of 32 bits, also for double.
   Address pool_pair(std::uint32_t x) { return pool(single_ ? x : std::uint64_t(x) << 32 | x); }
   Address sign_mask() { return pool(single_ ? 0x80000000u : std::uint64_t(1) << 63); }
@@ -236,11 +243,13 @@ class Assembler : private arm::Emitter {
     take_base(x_table, i);
     return {x_table, x_place};
   }
-  void load_tail(const Vector& d, const Address& from) {
+  void load(const Vector& d, const Address& from) { move(d, from); }
+  void store_packet(const Address& to, const Vector& a, int) { store(to, a); }
+  void load_tail(const Vector& d, const Address& from, int) {
     begin_lanes(from);
     load_lanes(d, true);
   }
-  void store_tail(const Address& to, const Vector& a) {
+  void store_tail(const Address& to, const Vector& a, int, int) {
     begin_lanes(to);
     over_lanes(true, [&](int k) { st1_lane(a.number, k, x_pointer, x_stride, !single_); });
   }
@@ -250,7 +259,7 @@ class Assembler : private arm::Emitter {
     load_lanes(d, tail);
     if (!tail) store_x(stack(slot), x_pointer);
   }
-  void store_strided(const Vector& a, int slot, std::size_t strides, int i, int, bool tail) {
+  void store_strided(const Vector& a, int slot, std::size_t strides, int i, int, bool tail, int) {
     begin_lanes(slot, strides, i);
     over_lanes(tail, [&](int k) { st1_lane(a.number, k, x_pointer, x_stride, !single_); });
     if (!tail) store_x(stack(slot), x_pointer);

@@ -14,6 +14,7 @@ class MachineSteps : public StepForms {
   using Op = Operation;
 
   static bool write_by_masks(int) { return false; }
+  static bool write_whole(int) { return false; }
 
   void choose(const Vector& d, const Vector& no, const Operand& yes, int truth) {
     blend(d, no, yes, vec(truth));

@@ -1,186 +1,16 @@
 #pragma once
 
-#define XBYAK_NO_OP_NAMES
-#include <xbyak/xbyak.h>
+#include "nax/formula/machine/x86/instructions.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <vector>
-
-#include "nax/formula/kernel.hpp"
-#include "nax/formula/machine/registers.hpp"
-
-// Code of AVX2 and AVX-512 by Xbyak: each instruction in the form for a formula's type, and numbers in memory
-// behind the code.
-//
-// Registers of the code: rdi the arguments, rcx the place of contiguous operands in bytes, rdx where packets
-// end, r8 the elements of the tail; rax, r9, r10, r11 are free for one step. k1 (ymm15) is the mask of the
-// tail.
+// How code of AVX2 and AVX-512 takes its operands, goes round its loop and calls functions.
 NAX_BEGIN
 namespace formula::jit {
 
-class Assembler : public Xbyak::CodeGenerator {
+class Assembler : public Instructions {
  public:
-  using Vector = Xbyak::Xmm;
-  using Opmask = Xbyak::Opmask;
-  using Operand = Xbyak::Operand;
-  using Address = Xbyak::Address;
-  using Label = Xbyak::Label;
-  // Where code is written to.
-  struct Room {
-    std::size_t size;
-    void* memory;
-  };
-
-  Assembler(Room room, bool single, Machine machine)
-      : CodeGenerator(room.size, room.memory), single_(single), wide_(machine == Machine::avx512) {}
+  using Instructions::Instructions;
 
  protected:
-  static constexpr bool reads_memory = true;  // instructions take a second operand from memory
-  static constexpr int unit = 64;             // bytes of a place on the stack
-
-  bool single_, wide_;
-  bool has_masks() const { return wide_; }
-  int vector_count() const { return wide_ ? 32 : 16; }
-  int bytes() const { return wide_ ? 64 : 32; }
-  int element() const { return single_ ? 4 : 8; }
-  int lanes() const { return bytes() / element(); }
-
-  Vector vec(int r) const { return Vector(wide_ ? Operand::ZMM : Operand::YMM, r); }
-  static int index(const Vector& r) { return r.getIdx(); }
-  void reserve(Bank& vectors, Bank& masks, bool) {
-    if (wide_) {
-      masks.own(0, Bank::reserved);
-      masks.own(1, Bank::reserved);
-    } else {
-      vectors.own(15, Bank::reserved);
-    }
-  }
-
-#define NAX_FORM_3(name)                                                \
-  void all_##name(const Vector& d, const Vector& a, const Operand& b) { \
-    single_ ? v##name##ps(d, a, b) : v##name##pd(d, a, b);              \
-  }
-  NAX_FORM_3(add)
-  NAX_FORM_3(sub)
-  NAX_FORM_3(mul)
-  NAX_FORM_3(div)
-  NAX_FORM_3(max)
-  NAX_FORM_3(min)
-  NAX_FORM_3(and)
-  NAX_FORM_3(or)
-  NAX_FORM_3(xor)
-  NAX_FORM_3(fmadd213)
-  NAX_FORM_3(fmadd231)
-  NAX_FORM_3(fmsub213)
-  NAX_FORM_3(fmsub231)
-  NAX_FORM_3(fnmadd213)
-  NAX_FORM_3(fnmadd231)
-  NAX_FORM_3(blendm)
-  NAX_FORM_3(scalef)
-#undef NAX_FORM_3
-  void all_sqrt(const Vector& d, const Operand& a) { single_ ? vsqrtps(d, a) : vsqrtpd(d, a); }
-  void all_round(const Vector& d, const Operand& a, Rounding how) {
-    const auto mode = static_cast<std::uint8_t>(static_cast<int>(how) | 8);
-    if (wide_)
-      single_ ? vrndscaleps(d, a, mode) : vrndscalepd(d, a, mode);
-    else
-      single_ ? vroundps(d, a, mode) : vroundpd(d, a, mode);
-  }
-  void all_negative(const Vector& d, const Vector& a) { all_xor(d, a, sign_mask()); }
-  void all_absolute(const Vector& d, const Vector& a) { all_and(d, a, size_mask()); }
-  void all_not(const Vector& d, const Vector& a) { all_xor(d, a, all_ones()); }
-  void or_bits(const Vector& d, const Vector& a, const Operand& b) { vpor(d, a, b); }
-  void clear(const Vector& d) { wide_ ? vpxord(d, d, d) : vpxor(d, d, d); }
-  void move(const Vector& d, const Operand& a) { single_ ? vmovups(d, a) : vmovupd(d, a); }
-  void store(const Address& to, const Vector& a) { single_ ? vmovups(to, a) : vmovupd(to, a); }
-  // Predicates of vcmpps.
-  enum Predicate { equal = 0, unordered = 3, not_equal = 4, less = 17, less_equal = 18, not_at_least = 25 };
-  // Into a vector of truths, or a mask.
-  void compare(const Vector& d, const Vector& a, const Operand& b, int how) {
-    single_ ? vcmpps(d, a, b, static_cast<std::uint8_t>(how))
-            : vcmppd(d, a, b, static_cast<std::uint8_t>(how));
-  }
-  void compare(const Opmask& d, const Vector& a, const Operand& b, int how) {
-    single_ ? vcmpps(d, a, b, static_cast<std::uint8_t>(how))
-            : vcmppd(d, a, b, static_cast<std::uint8_t>(how));
-  }
-  // The second of the numbers where the truth holds (AVX2).
-  void blend(const Vector& d, const Vector& no, const Operand& yes, const Vector& truth) {
-    single_ ? vblendvps(d, no, yes, truth) : vblendvpd(d, no, yes, truth);
-  }
-  // Whole numbers: of the type's size, or of 32 bits.
-  void add_whole(const Vector& d, const Vector& a, const Operand& b) {
-    single_ ? vpaddd(d, a, b) : vpaddq(d, a, b);
-  }
-  void subtract_whole(const Vector& d, const Vector& a, const Operand& b) {
-    single_ ? vpsubd(d, a, b) : vpsubq(d, a, b);
-  }
-  void shift_up(const Vector& d, const Vector& a, int by) {
-    single_ ? vpslld(d, a, static_cast<std::uint8_t>(by)) : vpsllq(d, a, static_cast<std::uint8_t>(by));
-  }
-  // The sign fills the upper bits of 32; zeros those of 64.
-  void shift_down(const Vector& d, const Vector& a, int by) {
-    single_ ? vpsrad(d, a, static_cast<std::uint8_t>(by)) : vpsrlq(d, a, static_cast<std::uint8_t>(by));
-  }
-  void add_32(const Vector& d, const Vector& a, const Operand& b) { vpaddd(d, a, b); }
-  void subtract_32(const Vector& d, const Vector& a, const Operand& b) { vpsubd(d, a, b); }
-  void halve_32(const Vector& d, const Vector& a) { vpsrad(d, a, 1); }
-  void float_to_32(const Vector& d, const Vector& a) { vcvtps2dq(d, a); }
-  void float_from_32(const Vector& d, const Vector& a) { vcvtdq2ps(d, a); }
-
-  // Every lane has these bits.
-  Address pool(std::uint64_t bits) {
-    const auto [at, added] = pool_.try_emplace(bits);
-    return ptr[rip + at->second];
-  }
-  Address pool_number(double x) { return pool(bits_of(x)); }
-  std::uint64_t bits_of(double x) const {
-    if (!single_) {
-      std::uint64_t bits;
-      std::memcpy(&bits, &x, sizeof bits);
-      return bits;
-    }
-    const float y = static_cast<float>(x);
-    std::uint32_t bits;
-    std::memcpy(&bits, &y, sizeof bits);
-    return bits;
-  }
-  // Integers of 32 bits, also for double.
-  Address pool_pair(std::uint32_t x) { return pool(single_ ? x : std::uint64_t(x) << 32 | x); }
-  Address sign_mask() { return pool(single_ ? 0x80000000u : std::uint64_t(1) << 63); }
-  Address size_mask() { return pool(single_ ? 0x7fffffffu : ~(std::uint64_t(1) << 63)); }
-  Address all_ones() { return pool(single_ ? 0xffffffffu : ~std::uint64_t(0)); }
-
-  // ---- the stack
-
-  Address stack(int offset) { return ptr[rsp + offset]; }
-  // Saves the caller's registers; the size of the frame is known at the end.
-  void enter_code() {
-    for (const auto& r : saved()) push(r);
-    mov(r11, rsp);
-    sub(rsp, 0x7fffff00);
-    frame_at_ = getSize() - 4;
-    touch_stack();
-    and_(rsp, -64);
-    mov(stack(0), r11);
-  }
-  void leave_code() {
-    mov(rsp, stack(0));
-    vzeroupper();
-    const auto registers = saved();
-    for (auto r = registers.rbegin(); r != registers.rend(); ++r) pop(*r);
-    ret();
-  }
-  void finish_code(int frame_size) {
-    write_pool();
-    rewrite(frame_at_, static_cast<std::uint64_t>(frame_size), 4);
-    ready();
-  }
-
   // ---- operands. A table is the place of a list in CodeArguments.
 
   std::vector<int> base_registers(bool) const { return {3, 5, 12, 13, 14, 15, 6}; }  // rbx, rbp, ..., rsi
@@ -192,64 +22,162 @@ class Assembler : public Xbyak::CodeGenerator {
   }
   void take_repeated(int i, int area) {
     mov(r11, ptr[rax + 8 * i]);
-    if (single_)
+    if (is_narrow(type_)) {
+      switch (type_) {
+        case DType::int8:
+          movsx(r10d, byte[r11]);
+          break;
+        case DType::int16:
+          movsx(r10d, word[r11]);
+          break;
+        case DType::uint8:
+        case DType::boolean:
+          movzx(r10d, byte[r11]);
+          break;
+        default:
+          movzx(r10d, word[r11]);
+      }
+      if (type_ == DType::bfloat16) shl(r10d, 16);
+      vmovd(Xbyak::Xmm(0), r10d);
+      if (type_ == DType::float16) vcvtph2ps(Xbyak::Xmm(0), Xbyak::Xmm(0));
+      vbroadcastss(vec(0), Xbyak::Xmm(0));
+    } else if (single_) {
       vbroadcastss(vec(0), ptr[r11]);
-    else
+    } else {
       wide_ ? vbroadcastsd(zmm0, ptr[r11]) : vbroadcastsd(ymm0, ptr[r11]);
+    }
     store(stack(area), vec(0));
   }
   Address contiguous(int base, std::size_t table, int i) {
-    if (base >= 0) return ptr[Xbyak::Reg64(base) + rcx];
+    if (base >= 0) return ptr[Xbyak::Reg64(base) + rcx * stored_bytes()];
     mov(r11, ptr[rdi + table]);
     mov(r11, ptr[r11 + 8 * i]);
-    return ptr[r11 + rcx];
+    return ptr[r11 + rcx * stored_bytes()];
   }
-  void load_tail(const Vector& d, const Address& from) {
-    if (wide_)
-      move(d | Opmask(1) | T_z, from);
-    else
-      single_ ? vmaskmovps(d, vec(15), from) : vmaskmovpd(d, vec(15), from);
+  // A packet of what lies one after the other in memory. Narrow numbers are stored by way of a free register.
+  void load(const Vector& d, const Address& from) { is_narrow(type_) ? widen(d, from) : move(d, from); }
+  void store_packet(const Address& to, const Vector& a, int scratch) {
+    if (!is_narrow(type_)) return store(to, a);
+    lea(r9, to);
+    narrow(vec(scratch), a);
+    store_narrow(ptr[r9], scratch);
   }
-  void store_tail(const Address& to, const Vector& a) {
-    if (wide_)
-      single_ ? vmovups(to | Opmask(1), a) : vmovupd(to | Opmask(1), a);
-    else
-      single_ ? vmaskmovps(to, vec(15), a) : vmaskmovpd(to, vec(15), a);
+  void load_tail(const Vector& d, const Address& from, int area) {
+    if (wide_) return load(d | Opmask(1) | T_z, from);
+    if (!is_narrow(type_))
+      return single_ ? vmaskmovps(d, tail_mask(), from) : vmaskmovpd(d, tail_mask(), from);
+    lea(r9, from);
+    mov(r10d, stored_bytes());
+    copy_lanes(area, true, [&](const Xbyak::Reg& lane, const Address& place) { load_lane(lane, place); });
+    widen(d, stack(area));
+  }
+  void store_tail(const Address& to, const Vector& a, int area, int scratch) {
+    if (!is_narrow(type_)) {
+      if (wide_)
+        single_ ? vmovups(to | Opmask(1), a) : vmovupd(to | Opmask(1), a);
+      else
+        single_ ? vmaskmovps(to, tail_mask(), a) : vmaskmovpd(to, tail_mask(), a);
+      return;
+    }
+    lea(r9, to);
+    narrow(vec(scratch), a);
+    if (wide_) {
+      const Vector t = sized(std::max(16, lanes() * stored_bytes()), scratch);
+      return stored_bytes() == 2 ? vmovdqu16(ptr[r9] | Opmask(1), t) : vmovdqu8(ptr[r9] | Opmask(1), t);
+    }
+    store_narrow(stack(area), scratch);
+    mov(r10d, stored_bytes());
+    copy_lanes(area, true, [&](const Xbyak::Reg& lane, const Address& place) { store_lane(lane, place); });
+  }
+  void widen(const Vector& d, const Address& from) {
+    switch (type_) {
+      case DType::float16:
+        return vcvtph2ps(d, from);
+      case DType::bfloat16:
+        vpmovzxwd(d, from);
+        return vpslld(d, d, 16);
+      case DType::int8:
+        return vpmovsxbd(d, from);
+      case DType::int16:
+        return vpmovsxwd(d, from);
+      case DType::uint16:
+        return vpmovzxwd(d, from);
+      default:
+        return vpmovzxbd(d, from);
+    }
+  }
+  // Numbers of less than 32 bits side by side.
+  void narrow(const Vector& d, const Vector& a) {
+    const Vector half = with_lanes(d, 2), quarter = with_lanes(d, 1);
+    if (type_ == DType::float16) return vcvtps2ph(half, a, 0);
+    const bool shifts = type_ == DType::bfloat16;
+    if (shifts) vpsrld(d, a, 16);
+    if (wide_) return stored_bytes() == 2 ? vpmovdw(half, shifts ? d : a) : vpmovdb(quarter, a);
+    if (!shifts) vpand(d, a, pool(stored_bytes() == 2 ? 0xffff : 0xff));
+    vpackusdw(d, d, d);
+    if (d.isYMM()) vpermq(Xbyak::Ymm(index(d)), Xbyak::Ymm(index(d)), 8);
+    if (stored_bytes() == 1) vpackuswb(Xbyak::Xmm(index(d)), Xbyak::Xmm(index(d)), Xbyak::Xmm(index(d)));
+  }
+  void store_narrow(const Address& to, int r) {
+    switch (lanes() * stored_bytes()) {
+      case 4:
+        return vmovss(to, Xbyak::Xmm(r));
+      case 8:
+        return vmovlps(to, Xbyak::Xmm(r));
+      case 16:
+        return vmovups(to, Xbyak::Xmm(r));
+      default:
+        return vmovups(to, Xbyak::Ymm(r));
+    }
   }
   // Numbers that lie apart, by an area of the stack. The pointer in the slot goes on.
   void load_strided(const Vector& d, int slot, std::size_t strides, int i, int area, bool tail) {
-    over_lanes(slot, strides, i, area, tail, [&](const Xbyak::Reg& lane, const Address& place) {
-      mov(lane, ptr[r9]);
-      mov(place, lane);
-    });
-    move(d, stack(area));
+    over_lanes(slot, strides, i, area, tail,
+               [&](const Xbyak::Reg& lane, const Address& place) { load_lane(lane, place); });
+    load(d, stack(area));
   }
-  void store_strided(const Vector& a, int slot, std::size_t strides, int i, int area, bool tail) {
-    store(stack(area), a);
-    over_lanes(slot, strides, i, area, tail, [&](const Xbyak::Reg& lane, const Address& place) {
-      mov(lane, place);
-      mov(ptr[r9], lane);
-    });
+  void store_strided(const Vector& a, int slot, std::size_t strides, int i, int area, bool tail,
+                     int scratch) {
+    if (is_narrow(type_)) {
+      narrow(vec(scratch), a);
+      store_narrow(stack(area), scratch);
+    } else {
+      store(stack(area), a);
+    }
+    over_lanes(slot, strides, i, area, tail,
+               [&](const Xbyak::Reg& lane, const Address& place) { store_lane(lane, place); });
+  }
+  void load_lane(const Xbyak::Reg& lane, const Address& place) {
+    mov(lane, ptr[r9]);
+    mov(place, lane);
+  }
+  void store_lane(const Xbyak::Reg& lane, const Address& place) {
+    mov(lane, place);
+    mov(ptr[r9], lane);
   }
   template <class F>
   void over_lanes(int slot, std::size_t strides, int i, int area, bool tail, const F& copy) {
-    const Xbyak::Reg& lane =
-        single_ ? static_cast<const Xbyak::Reg&>(eax) : static_cast<const Xbyak::Reg&>(rax);
     mov(r9, stack(slot));
     mov(r10, ptr[rdi + strides]);
     mov(r10, ptr[r10 + 8 * i]);
+    copy_lanes(area, tail, copy);
+    if (!tail) mov(stack(slot), r9);
+  }
+  // From r9 on, r10 bytes apart.
+  template <class F>
+  void copy_lanes(int area, bool tail, const F& copy) {
+    const Xbyak::Reg lane(0, Operand::REG, 8 * stored_bytes());
     if (!tail) {
       for (int k = 0; k < lanes(); ++k) {
-        copy(lane, stack(area + k * element()));
+        copy(lane, stack(area + k * stored_bytes()));
         add(r9, r10);
       }
-      mov(stack(slot), r9);
       return;
     }
     Label again;
     xor_(r11d, r11d);
     L(again);
-    copy(lane, ptr[rsp + r11 * element() + area]);
+    copy(lane, ptr[rsp + r11 * stored_bytes() + area]);
     add(r9, r10);
     inc(r11);
     cmp(r11, r8);
@@ -267,13 +195,12 @@ class Assembler : public Xbyak::CodeGenerator {
     mov(r8, rdx);
     and_(r8, lanes() - 1);
     sub(rdx, r8);
-    shl(rdx, single_ ? 2 : 3);
     xor_(ecx, ecx);
     test(rdx, rdx);
     jz(tail_part, T_NEAR);
   }
   void next_packet(Label& start) {
-    add(rcx, bytes());
+    add(rcx, lanes());
     cmp(rcx, rdx);
     jl(start, T_NEAR);
   }
@@ -288,7 +215,11 @@ class Assembler : public Xbyak::CodeGenerator {
       lea(rax, ptr[rip + tail_masks_]);
       mov(r9d, lanes());
       sub(r9, r8);
-      move(vec(15), ptr[rax + r9 * element()]);
+      vmovups(sized(lanes() * (has_wide_ ? 8 : 4), 15), ptr[rax + r9 * (has_wide_ ? 8 : 4)]);
+      if (has_wide_ && has_narrow_) {  // 64 bits are two masks of 32
+        lea(rax, ptr[rax + 4 * lanes()]);
+        vmovups(Xbyak::Xmm(14), ptr[rax + r9 * 4]);
+      }
     }
   }
 
@@ -340,47 +271,6 @@ class Assembler : public Xbyak::CodeGenerator {
       jne(to, T_NEAR);
     }
   }
-
- private:
-  std::array<Xbyak::Reg64, 6> saved() const { return {rbx, rbp, r12, r13, r14, r15}; }
-  // Windows makes room for a stack page by page: each is touched in turn, from the last that was used.
-  void touch_stack() {
-#if defined(_WIN32)
-    Label next;
-    mov(r10, r11);
-    L(next);
-    sub(r10, 4096);
-    test(ptr[r10], r10);
-    cmp(r10, rsp);
-    ja(next);
-#endif
-  }
-  void write_pool() {
-    align(64);
-    for (auto& [bits, label] : pool_) {
-      L(label);
-      for (int i = 0; i < lanes(); ++i) {
-        if (single_)
-          dd(static_cast<std::uint32_t>(bits));
-        else
-          dq(bits);
-      }
-    }
-    if (!wide_) {  // the masks of tails begin within
-      L(tail_masks_);
-      for (int i = 0; i < 2 * lanes(); ++i) {
-        const std::uint64_t x = i < lanes() ? ~std::uint64_t(0) : 0;
-        if (single_)
-          dd(static_cast<std::uint32_t>(x));
-        else
-          dq(x);
-      }
-    }
-  }
-
-  Label tail_masks_;
-  std::size_t frame_at_ = 0;
-  std::map<std::uint64_t, Label> pool_;
 };
 
 }  // namespace formula::jit

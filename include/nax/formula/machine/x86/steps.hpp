@@ -2,18 +2,17 @@
 
 #include <functional>
 
-#include "nax/formula/machine/step_forms.hpp"
+#include "nax/formula/machine/x86/whole_steps.hpp"
 
 // Steps for which AVX-512 or AVX2 has instructions of its own. AVX-512 holds truths in masks.
 NAX_BEGIN
 namespace formula::jit {
 
-class MachineSteps : public StepForms {
+class MachineSteps : public WholeSteps {
  public:
-  using StepForms::StepForms;
+  using WholeSteps::WholeSteps;
 
  protected:
-  using Op = Operation;
   using Logic = std::function<void(const Opmask&, const Opmask&, const Opmask&)>;
 
   // Whether the step is one that masks, or instructions that come with them, serve; then writes it.
@@ -87,16 +86,17 @@ class MachineSteps : public StepForms {
   }
   void truth_as_number(const Vector& d, int truth) {
     if (wide_)
-      move(d | Opmask(truth) | T_z, pool_number(1));
+      move(d | Opmask(truth) | T_z, pool_one());
     else
-      all_and(d, vec(truth), pool_number(1));
+      all_and(d, vec(truth), pool_one());
   }
+  Address pool_one() { return is_whole(type_) ? pool(1) : pool_number(1); }
   void add_tail(const Vector& sum, const Vector& value) {
     if (wide_) {
       all_add(sum | Opmask(1), sum, value);
     } else {
       const Vector t = vec(fresh_vector());
-      all_and(t, value, vec(15));
+      all_and(t, value, tail_mask());
       all_add(sum, sum, t);
     }
   }
