@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/product.hpp"
 #include "nax/loops/reduce_kind.hpp"
@@ -18,7 +17,7 @@ struct Copy {
   loops::Operand from, to;
 
   void describe(Operands& o) const { o.reads(from, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(from.lane, to.lane); }
+  void fields(const auto& each) const { each(from.lane, to.lane); }
 };
 
 // to = a + b, of one type.
@@ -27,7 +26,7 @@ struct Add {
   loops::Operand a, b, to;
 
   void describe(Operands& o) const { o.reads(a, shape), o.reads(b, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(a.lane, b.lane, to.lane); }
+  void fields(const auto& each) const { each(a.lane, b.lane, to.lane); }
   double flops() const { return count_of(shape); }
 };
 
@@ -41,7 +40,7 @@ struct Reduce {
   double divisor = 1;
 
   void describe(Operands& o) const { o.reads(from, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(kind, reduced, from.lane, to.lane, divisor); }
+  void fields(const auto& each) const { each(kind, reduced, from.lane, to.lane, divisor); }
   const char* name() const { return loops::name_of(kind); }
   double flops() const { return count_of(shape); }
 };
@@ -69,7 +68,7 @@ struct Matmul {
     matrix(false, &BatchAxis::b, p.k, p.b_row, p.n, p.b_column);
     matrix(true, &BatchAxis::c, p.m, p.c_row, p.n, p.c_column);
   }
-  auto fields() const { return std::tuple(accumulate); }
+  void fields(const auto& each) const { each(accumulate); }
   double flops() const {
     double all =
         2. * static_cast<double>(product.m) * static_cast<double>(product.n) * static_cast<double>(product.k);

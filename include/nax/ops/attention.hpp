@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/attention.hpp"
 #include "nax/ops/operands.hpp"
@@ -39,7 +38,7 @@ struct AttentionForm {
     for (const loops::AttentionLengths* x : {&f.query_lengths, &f.key_lengths})
       o.add({DType::int32, false, true, dims({f.batch}), dims({x->batch})});
   }
-  auto fields() const { return std::tuple(what.scale, what.causal, what.window, what.left, what.right); }
+  void fields(const auto& each) const { each(what.scale, what.causal, what.window, what.left, what.right); }
   // `what` with the addresses that a call has for these operands. Data: has at(i), an address.
   template <class Call>
   loops::Attention placed(const Call& c) const {

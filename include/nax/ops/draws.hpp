@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/lines.hpp"
 #include "nax/ops/operands.hpp"
@@ -21,9 +20,9 @@ struct Draw {
   DType dtype;
 
   void describe(Operands& o) const { o.may_read(DType::uint64, size / n), o.writes(dtype, size); }
-  auto fields() const {
-    return std::tuple(draw.kind, draw.low, draw.high, draw.least, draw.most, draw.offset, draw.span,
-                      draw.multiplier, key, n);
+  void fields(const auto& each) const {
+    each(draw.kind, draw.low, draw.high, draw.least, draw.most, draw.offset, draw.span, draw.multiplier, key,
+         n);
   }
 };
 // to = the keys that these make of those numbers. Operands: keys, numbers (uint32), to.
@@ -33,7 +32,7 @@ struct FoldIn {
   void describe(Operands& o) const {
     o.reads(DType::uint64, n), o.reads(DType::uint32, n), o.writes(DType::uint64, n);
   }
-  auto fields() const { return std::tuple(); }
+  void fields(const auto& each) const { each(); }
 };
 // to = for each of `rows` keys the first `kept` of the shuffled positions of each line, int32 or int64.
 struct Shuffle {
@@ -44,7 +43,7 @@ struct Shuffle {
   void describe(Operands& o) const {
     o.reads(DType::uint64, rows), o.writes(dtype, rows * lines.count() * kept);
   }
-  auto fields() const { return std::tuple(lines, kept); }
+  void fields(const auto& each) const { each(lines, kept); }
 };
 // to = n elements from each of `rows` keys, by rejection. Operands: keys, one or two row-major parameters
 // with one element for each result (a second is optional), to.
@@ -58,7 +57,7 @@ struct Sample {
     o.reads(DType::uint64, rows), o.reads(from, rows * n), o.may_read(from, rows * n);
     o.writes(dtype, rows * n);
   }
-  auto fields() const { return std::tuple(n); }
+  void fields(const auto& each) const { each(n); }
   const char* name() const { return name_of(kind); }
 };
 

@@ -13,7 +13,7 @@
 // The operations of a device besides expressions. Each has a form: an aggregate of what tells its calls apart
 // but for the addresses of operands. A form says
 //   describe(Operands&)  which operands it has, in order: dtype, shape, strides; read, written, or optional
-//   fields()             what else tells two calls apart
+//   fields(each)         calls each(...) with what else tells two calls apart
 // and, where that is not the default,
 //   name()               its name in programs and profiles (the operation's)
 //   flops()              (0)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/leaf_steps.hpp"
 #include "nax/loops/linear.hpp"
@@ -28,7 +27,7 @@ struct Linear {
     beside.written = false, o.add(beside);
     beside.written = true, o.add(beside);
   }
-  auto fields() const { return std::tuple(activation); }
+  void fields(const auto& each) const { each(activation); }
   double flops() const { return Matmul{dtype, product, {}}.flops(); }
 };
 // c = a b, and sums[j] = the sum of column j of b. Operands: a, b, c, sums.
@@ -37,7 +36,7 @@ struct ProductAndSums {
   loops::Product product;
 
   void describe(Operands& o) const { Matmul{dtype, product, {}}.describe(o), o.writes(dtype, product.n); }
-  auto fields() const { return std::tuple(); }
+  void fields(const auto& each) const { each(); }
   double flops() const { return Matmul{dtype, product, {}}.flops(); }
 };
 // A step of an optimiser for `count` leaves of a floating dtype, none of them empty. Their addresses are in
@@ -49,7 +48,7 @@ struct StepLeaves {
   int count;
 
   void describe(Operands&) const {}
-  auto fields() const { return std::tuple(leaves, count); }
+  void fields(const auto& each) const { each(leaves, count); }
   const char* name() const { return "optim::step"; }
 };
 // y (m, n) = the activation of x w + bias, all of float32, by weights of 8-bit integers. Operands: x (m, k),
@@ -70,7 +69,7 @@ struct Int8Matmul {
     o.may_read(DType::float32, w.n), o.may_read(source_dtype, 1);
     o.writes(DType::float32, m * w.n);
   }
-  auto fields() const { return std::tuple(weights.k, weights.n, activation, source); }
+  void fields(const auto& each) const { each(weights.k, weights.n, activation, source); }
   const char* name() const { return "int8_linear"; }
   double flops() const {
     return 2. * static_cast<double>(m) * static_cast<double>(weights.k) * static_cast<double>(weights.n);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/lines.hpp"
 #include "nax/ops/operands.hpp"
@@ -18,7 +17,7 @@ struct ArgReduce {
   DType dtype;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(DType::int32, lines.count()); }
-  auto fields() const { return std::tuple(lines); }
+  void fields(const auto& each) const { each(lines); }
   const char* name() const { return greatest ? "argmax" : "argmin"; }
 };
 // Running sums or products, in the type of the result.
@@ -29,7 +28,7 @@ struct Scan {
   DType from, to;
 
   void describe(Operands& o) const { o.reads(from, lines.size()), o.writes(to, lines.size()); }
-  auto fields() const { return std::tuple(lines, reverse); }
+  void fields(const auto& each) const { each(lines, reverse); }
   const char* name() const { return product ? "cumprod" : "cumsum"; }
   double flops() const { return static_cast<double>(lines.size()); }
 };
@@ -42,7 +41,7 @@ struct RunningBest {
   DType dtype;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(DType::int64, lines.size()); }
-  auto fields() const { return std::tuple(lines, reverse); }
+  void fields(const auto& each) const { each(lines, reverse); }
   const char* name() const { return greatest ? "cummax" : "cummin"; }
 };
 // to[i] = factor[i] to[i - 1] + term[i]. Operands: factor, term, to.
@@ -54,7 +53,7 @@ struct LinearScan {
   void describe(Operands& o) const {
     o.reads(dtype, lines.size()), o.reads(dtype, lines.size()), o.writes(dtype, lines.size());
   }
-  auto fields() const { return std::tuple(lines, reverse); }
+  void fields(const auto& each) const { each(lines, reverse); }
   double flops() const { return 2. * static_cast<double>(lines.size()); }
 };
 // order = the places (int32) in its line from which each element of the sorted line comes; NaN is last.
@@ -65,7 +64,7 @@ struct Argsort {
   bool descending;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(DType::int32, lines.size()); }
-  auto fields() const { return std::tuple(lines, descending); }
+  void fields(const auto& each) const { each(lines, descending); }
 };
 // to = the sorted lines; dtype has an order.
 struct Sort {
@@ -74,7 +73,7 @@ struct Sort {
   bool descending;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(dtype, lines.size()); }
-  auto fields() const { return std::tuple(lines, descending); }
+  void fields(const auto& each) const { each(lines, descending); }
 };
 // order = the places (int32) of the k greatest elements of each line, in descending order; lines.inner is 1.
 struct TopK {
@@ -83,7 +82,7 @@ struct TopK {
   std::int64_t k;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(DType::int32, lines.outer * k); }
-  auto fields() const { return std::tuple(lines, k); }
+  void fields(const auto& each) const { each(lines, k); }
 };
 // The element at `rank` is where a sort would put it, none larger before it, none smaller behind.
 struct Partition {
@@ -92,7 +91,7 @@ struct Partition {
   std::int64_t rank;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(dtype, lines.size()); }
-  auto fields() const { return std::tuple(lines, rank); }
+  void fields(const auto& each) const { each(lines, rank); }
 };
 // Places (int32) of such elements.
 struct Argpartition {
@@ -101,7 +100,7 @@ struct Argpartition {
   std::int64_t rank;
 
   void describe(Operands& o) const { o.reads(dtype, lines.size()), o.writes(DType::int32, lines.size()); }
-  auto fields() const { return std::tuple(lines, rank); }
+  void fields(const auto& each) const { each(lines, rank); }
 };
 // to = how many (int32) of the n sorted elements come before each of `count` ones (or, right, do not come
 // after). Operands: sorted, sought, to.
@@ -113,7 +112,7 @@ struct Search {
   void describe(Operands& o) const {
     o.reads(dtype, n), o.reads(dtype, count), o.writes(DType::int32, count);
   }
-  auto fields() const { return std::tuple(right); }
+  void fields(const auto& each) const { each(right); }
 };
 
 // Of each line (inner 1) of floating elements three: those that a sort would put at `rank` and behind it, and
@@ -128,7 +127,7 @@ struct Quantile {
   void describe(Operands& o) const {
     o.reads(dtype, lines.size()), o.writes(places ? DType::int32 : dtype, lines.outer * 3);
   }
-  auto fields() const { return std::tuple(lines.outer, lines.n, rank, places); }
+  void fields(const auto& each) const { each(lines.outer, lines.n, rank, places); }
 };
 
 }  // namespace ops

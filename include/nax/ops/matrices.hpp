@@ -35,8 +35,8 @@ struct Fft {
     to.shape.push_back(half(of_real)), to.strides.push_back(lines.to_axis);
     o.add(from), o.add(to);
   }
-  auto fields() const {
-    return std::tuple(lines.kind, lines.inverse, lines.n, lines.scale, lines.middle, lines.conjugate);
+  void fields(const auto& each) const {
+    each(lines.kind, lines.inverse, lines.n, lines.scale, lines.middle, lines.conjugate);
   }
   double flops() const {
     const double n = static_cast<double>(lines.n);
@@ -58,7 +58,7 @@ struct Convolve {
     o.reads(dtype, part == input ? y : x), o.reads(dtype, part == weights ? y : w);
     o.writes(dtype, part == forward ? y : part == input ? x : w);
   }
-  auto fields() const { return std::tuple(part, geometry, accumulate); }
+  void fields(const auto& each) const { each(part, geometry, accumulate); }
   double flops() const {
     return 2. * static_cast<double>(geometry.rows() * geometry.o) *
            static_cast<double>(geometry.taps() * (geometry.c / geometry.groups));
@@ -82,7 +82,7 @@ struct Correlate {
     for (const std::int64_t extent : batches) size *= extent;
     o.writes(dtype, size);
   }
-  auto fields() const { return std::tuple(line.low, line.length); }
+  void fields(const auto& each) const { each(line.low, line.length); }
   const char* name() const { return "convolve"; }
   double flops() const {
     return 2. * count_of(batches) * static_cast<double>(line.length) * static_cast<double>(line.taps);
@@ -102,9 +102,9 @@ struct BestInWindows {
     for (const std::int64_t n : windows.out) count *= n;
     o.reads(dtype, elements), o.writes(DType::int64, count);
   }
-  auto fields() const {
+  void fields(const auto& each) const {
     const loops::Windows& w = windows;
-    return std::tuple(examples, w.in, w.window, w.out, w.strides, w.base, w.dilation, w.low, w.high);
+    each(examples, w.in, w.window, w.out, w.strides, w.base, w.dilation, w.low, w.high);
   }
   const char* name() const { return greatest ? "greatest_in_windows" : "least_in_windows"; }
 };
@@ -118,8 +118,8 @@ struct Factorise {
     for (int i = 0; i < loops::result_count(what.kind); ++i)
       o.may_write(loops::result_dtype(what, i, dtype), what.batch * loops::result_size(what, i));
   }
-  auto fields() const {
-    return std::tuple(what.batch, what.m, what.n, what.complete, what.lower, what.diagonal);
+  void fields(const auto& each) const {
+    each(what.batch, what.m, what.n, what.complete, what.lower, what.diagonal);
   }
   const char* name() const { return loops::name_of(what.kind); }
 };
@@ -130,7 +130,7 @@ struct OrderOfSwaps {
 
   bool may_fail() const { return true; }
   void describe(Operands& o) const { o.reads(DType::int32, lines * k), o.writes(DType::int32, lines * m); }
-  auto fields() const { return std::tuple(lines, k); }
+  void fields(const auto& each) const { each(lines, k); }
 };
 // x = a^-1 b for the matrices of a batch; a^-1 where b is not given, of general matrices. Operands: a, b, x.
 struct Solve {
@@ -147,7 +147,7 @@ struct Solve {
     given(systems.a, systems.n, false), given(systems.b, systems.m, true);
     o.writes(dtype, systems.count() * systems.n * systems.m);
   }
-  auto fields() const { return std::tuple(systems.kind); }
+  void fields(const auto& each) const { each(systems.kind); }
 };
 // to (rows, length) = how often (int32) each number below `length` occurs in a row of n bins of this integer
 // type; with weights (n a row, of dtype `added`) their sums, in the type that such elements add up in.
@@ -161,7 +161,7 @@ struct Bincount {
     o.reads(type, rows * n), o.may_read(added, rows * n);
     o.writes(detail::lane_of(added), rows * length);
   }
-  auto fields() const { return std::tuple(rows); }
+  void fields(const auto& each) const { each(rows); }
 };
 // x of a x + x b = q, batches of row-major matrices: a (m, m), b (n, n), q and x (m, n). Operands: a, b, q,
 // x.
@@ -173,7 +173,7 @@ struct Sylvester {
     o.reads(dtype, batch * m * m), o.reads(dtype, batch * n * n);
     o.reads(dtype, batch * m * n), o.writes(dtype, batch * m * n);
   }
-  auto fields() const { return std::tuple(batch); }
+  void fields(const auto& each) const { each(batch); }
   const char* name() const { return "solve_sylvester"; }
 };
 // The function of row-major rows, of dtype float32 or float64. Operands: most_operands and most_results
@@ -186,7 +186,7 @@ struct Rows {
     for (int i = 0; i < loops::Rows::most_operands; ++i) o.may_read(dtype, what.operand_size(i));
     for (int i = 0; i < loops::Rows::most_results; ++i) o.may_write(dtype, what.result_size(i));
   }
-  auto fields() const { return std::tuple(what.rows, what.n, what.number); }
+  void fields(const auto& each) const { each(what.rows, what.n, what.number); }
   const char* name() const { return loops::name_of(what.function); }
 };
 

@@ -58,11 +58,7 @@ class Operands {
     x.shape.push_back(n), x.strides.push_back(1);
   }
 
-  Operand& next() {
-    if (list_.size() == most_operands)
-      raise<Error>({"an operation has more than ", most_operands, " operands"});
-    return list_.emplace_back();
-  }
+  Operand& next();
 
   std::vector<Operand> list_;
 };
@@ -75,3 +71,17 @@ inline double count_of(const Dims& shape) {
 
 }  // namespace ops
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+NAX_BEGIN
+namespace ops {
+
+NAX_ENGINE Operand& Operands::next() {
+  if (list_.size() == most_operands)
+    raise<Error>({"an operation has more than ", most_operands, " operands"});
+  return list_.emplace_back();
+}
+
+}  // namespace ops
+NAX_END
+#endif

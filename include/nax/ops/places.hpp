@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "nax/loops/index_mode.hpp"
 #include "nax/loops/lines.hpp"
@@ -19,14 +18,14 @@ struct Gather {
   loops::SelectLoop loop;
 
   void describe(Operands& o) const { o.selects(loop, false); }
-  auto fields() const { return std::tuple(loop.scale, loop.extents, loop.strides); }
+  void fields(const auto& each) const { each(loop.scale, loop.extents, loop.strides); }
 };
 struct Scatter {
   loops::SelectLoop loop;
   bool add;
 
   void describe(Operands& o) const { o.selects(loop, true); }
-  auto fields() const { return std::tuple(loop.scale, loop.extents, loop.strides); }
+  void fields(const auto& each) const { each(loop.scale, loop.extents, loop.strides); }
   const char* name() const { return add ? "scatter_add" : "scatter"; }
   double flops() const { return add ? count_of(loop.shape) : 0; }
 };
@@ -42,7 +41,7 @@ struct WrapIndices {
 
   bool may_fail() const { return mode == loops::IndexMode::drop; }
   void describe(Operands& o) const { o.reads(from, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(mode, extent, window); }
+  void fields(const auto& each) const { each(mode, extent, window); }
 };
 // to = a * extent + b.
 struct JoinIndices {
@@ -51,7 +50,7 @@ struct JoinIndices {
   loops::Operand a, b, to;
 
   void describe(Operands& o) const { o.reads(a, shape), o.reads(b, shape), o.writes(to, shape); }
-  auto fields() const { return std::tuple(extent); }
+  void fields(const auto& each) const { each(extent); }
 };
 // to = offsets with these strides, of row-major positions over these extents.
 struct IndexOffsets {
@@ -59,7 +58,7 @@ struct IndexOffsets {
   Dims extents, strides;
 
   void describe(Operands& o) const { o.reads(DType::int64, n), o.writes(DType::int64, n); }
-  auto fields() const { return std::tuple(extents, strides); }
+  void fields(const auto& each) const { each(extents, strides); }
 };
 // ranks = how many indices of its line equal each one and come before (or after) it.
 struct IndexRanks {
@@ -67,7 +66,7 @@ struct IndexRanks {
   bool after;
 
   void describe(Operands& o) const { o.reads(DType::int64, lines * n), o.writes(DType::int64, lines * n); }
-  auto fields() const { return std::tuple(lines, after); }
+  void fields(const auto& each) const { each(lines, after); }
 };
 // to = from where the rank is this one, dropped elsewhere. Operands: ranks, from, to.
 struct KeepRanked {
@@ -76,7 +75,7 @@ struct KeepRanked {
   void describe(Operands& o) const {
     o.reads(DType::int64, n), o.reads(DType::int64, n), o.writes(DType::int64, n);
   }
-  auto fields() const { return std::tuple(rank); }
+  void fields(const auto& each) const { each(rank); }
 };
 // Writes the places where the mask holds, ascending, to what `room` returns for their number.
 struct TruePositions {
@@ -84,7 +83,7 @@ struct TruePositions {
   const loops::Room* room;
 
   void describe(Operands& o) const { o.reads(DType::boolean, n); }
-  auto fields() const { return std::tuple(); }
+  void fields(const auto& each) const { each(); }
 };
 // to = 1 at the place in its line that the label of the line names, 0 elsewhere; labels of any integer type.
 struct OneHot {
@@ -92,7 +91,7 @@ struct OneHot {
   DType label, dtype;
 
   void describe(Operands& o) const { o.reads(label, lines.count()), o.writes(dtype, lines.size()); }
-  auto fields() const { return std::tuple(lines); }
+  void fields(const auto& each) const { each(lines); }
 };
 
 }  // namespace ops

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <tuple>
 
 #include "nax/ops/call.hpp"
 
@@ -45,7 +44,7 @@ struct FormFacts {
   static void describe(const void* form, Operands& operands) { of(form).describe(operands); }
   static std::string identity(const void* form) {
     std::string bytes;
-    std::apply([&](const auto&... field) { (append_bytes(bytes, field), ...); }, of(form).fields());
+    of(form).fields([&](const auto&... field) { (append_bytes(bytes, field), ...); });
     return bytes;
   }
   static double flops(const void* form) {
