@@ -40,6 +40,16 @@ TEST(Lfilter, FollowsItsEquation) {
   expect_close("float", {narrow(0).item(), narrow(1).item(), narrow(2).item()}, {1, 3, 5}, 1e-6, 1);
 }
 
+// Plain calls are a loop over elements, those under jit a scan.
+TEST(Lfilter, LoopAndScanAgree) {
+  const Real many = nax::random::normal<double>(nax::random::key(1), {3, 40, 2});
+  for (const int axis : {0, 1, 2}) {
+    const auto f = [=](const Real& x) { return signal::lfilter(b, a, x, {.axis = axis}); };
+    expect_close("scan", nax::jit(f, {.required = true})(many).reshape({240}).to_vector(),
+                 f(many).reshape({240}).to_vector(), 1e-14, 1);
+  }
+}
+
 TEST(Lfilter, AxesAndStates) {
   const Real many = nax::stack({x, Real(2. * x), Real(x * x)});
   const Real rows = signal::lfilter(b, a, many), columns = signal::lfilter(b, a, many.T(), {.axis = 0});
