@@ -341,6 +341,23 @@ TEST(Quad, FollowsClosedForms) {
   EXPECT_THROW(quad([](const A& x) { return x; }, NAN, 1), ValueError);
 }
 
+// Singular ends and slow decay, by the limits of sums.
+TEST(Quad, ExtrapolatesSingularEnds) {
+  using integrate::quad;
+  const auto power = [](double p) { return [p](const A& x) { return A(pow(x, -p)); }; };
+  for (const double p : {.5, .75, .9}) EXPECT_NEAR(quad(power(p), 0, 1).value.item(), 1 / (1 - p), 1e-7) << p;
+  EXPECT_NEAR(quad([](const A& x) { return A(log(x)); }, 0, 1).value.item(), -1, 1e-9);
+  for (const double p : {3., 1.5, 1.3, 1.1}) {
+    const auto f = [p](const A& x) { return A(pow(1 + x, -p)); };
+    EXPECT_NEAR(quad(f, 0, INFINITY).value.item(), 1 / (p - 1), 1e-7) << p;
+  }
+  EXPECT_NEAR(quad([](const A& x) { return A(1 / (1 + x * x)); }, -INFINITY, INFINITY).value.item(), M_PI,
+              1e-9);
+  const auto slope =
+      grad([](const A& p) { return quad([&](const A& x) { return A(pow(x, -p)); }, 0, 1).value; })(A(.75));
+  EXPECT_NEAR(slope.item(), 16, 1e-4);
+}
+
 TEST(Quad, IsDifferentiable) {
   const auto f = [](const A& k) {
     return integrate::quad([&](const A& x) { return A(exp(-k * x)); }, 0, 2).value;

@@ -48,24 +48,66 @@ inline constexpr double gauss_weights[5] = {
     0.219086362515982043995534934228163, 0.269266719309996355091226921569469,
     0.295524224714752870173892994651338};
 
+// An interval that was measured: part of the sums of the stages from `born` until before `gone`.
 struct QuadInterval {
-  double begin, end, value, error;
-  bool operator<(const QuadInterval& other) const { return error < other.error; }
+  double begin, end, value = 0, error = 0;
+  std::size_t born = 0, gone = std::size_t(-1);
+  double length() const { return end - begin; }
 };
 
-// Points of an interval of s, where x = s, or, for infinite bounds, x = map(s), and dx/ds.
+// Points of an interval of s, where x = s, or, for infinite bounds, x = map(s), and dx/ds. Infinity is at s =
+// 0, where floating numbers lie densest (QUADPACK's QAGI).
 struct QuadMap {
   double a, b;  // as given
-  double low() const {
-    return std::isfinite(a) && std::isfinite(b) ? a : std::isfinite(a) || std::isfinite(b) ? 0 : -1;
+  std::vector<QuadInterval> intervals() const {
+    if (std::isfinite(a) && std::isfinite(b)) return {{a, b}};
+    if (std::isfinite(a) || std::isfinite(b)) return {{0, 1}};
+    return {{-1, 0}, {0, 1}};
   }
-  double high() const { return std::isfinite(a) && std::isfinite(b) ? b : 1; }
   std::pair<double, double> operator()(double s) const {
     if (std::isfinite(a) && std::isfinite(b)) return {s, 1};
-    if (std::isfinite(a)) return {a + s / (1 - s), 1 / ((1 - s) * (1 - s))};
-    if (std::isfinite(b)) return {b - s / (1 - s), 1 / ((1 - s) * (1 - s))};
-    const double r = 1 - s * s;
-    return {s / r, (1 + s * s) / (r * r)};
+    const double far = (1 - std::abs(s)) / s, slope = 1 / (s * s);
+    return {std::isfinite(a) ? a + far : std::isfinite(b) ? b - far : far, slope};
+  }
+};
+
+// The limit of a sequence by Wynn's epsilon algorithm. It is a homogeneous function of the sequence: the sum
+// of its numbers times `weights`, its derivatives by them.
+struct QuadLimit {
+  double value = 0, error = std::numeric_limits<double>::infinity();
+  std::vector<double> weights;
+
+  static QuadLimit of(const std::vector<double>& sequence) {
+    struct Number {
+      double value;
+      std::vector<double> slopes;
+    };
+    const std::size_t n = sequence.size();
+    std::vector<Number> before(n + 1, Number{0, std::vector<double>(n, 0)}), now;
+    for (std::size_t i = 0; i < n; ++i) {
+      now.push_back({sequence[i], std::vector<double>(n, 0)});
+      now.back().slopes[i] = 1;
+    }
+    QuadLimit best;
+    for (int column = 1; now.size() > 1; ++column) {
+      std::vector<Number> next;
+      for (std::size_t i = 0; i + 1 < now.size(); ++i) {
+        const double difference = now[i + 1].value - now[i].value, inverse = 1 / difference;
+        if (!std::isfinite(inverse)) return best;
+        next.push_back(before[i + 1]);
+        next.back().value += inverse;
+        for (std::size_t k = 0; k < n; ++k)
+          next.back().slopes[k] -= inverse * inverse * (now[i + 1].slopes[k] - now[i].slopes[k]);
+      }
+      if (column % 2 == 0 && next.size() > 1) {
+        const Number& last = next.back();
+        const double apart =
+            std::abs(last.value - next[next.size() - 2].value) + std::abs(last.value - before.back().value);
+        if (apart < best.error) best = {last.value, apart, last.slopes};
+      }
+      before = std::exchange(now, std::move(next));
+    }
+    return best;
   }
 };
 
@@ -74,22 +116,28 @@ template <class T>
 struct QuadPoints {
   std::vector<T> x, slopes, weights;
 
-  QuadPoints(const QuadMap& map, const std::vector<QuadInterval>& intervals) {
-    for (const QuadInterval& i : intervals)
+  // `by`: a factor of each interval's weights.
+  template <class By>
+  QuadPoints(const QuadMap& map, const std::vector<QuadInterval>& intervals, const By& by) {
+    for (const QuadInterval& i : intervals) {
+      const double factor = by(i);
+      if (factor == 0) continue;
       for (std::size_t k = 0; k < quad_points; ++k) {
         const std::size_t at = k <= 10 ? k : 20 - k;
         const double half = (i.end - i.begin) / 2, node = k <= 10 ? quad_nodes[at] : -quad_nodes[at];
         const auto [point, slope] = map((i.begin + i.end) / 2 + half * node);
         x.push_back(static_cast<T>(point));
         slopes.push_back(static_cast<T>(slope));
-        weights.push_back(static_cast<T>(quad_weights[at] * half * slope));
+        weights.push_back(static_cast<T>(quad_weights[at] * half * slope * factor));
       }
+    }
   }
 };
 
 }  // namespace detail
 
-// The integral of f from a to b, either of which may be infinite, by adaptive Gauss-Kronrod quadrature. f
+// The integral of f from a to b, either of which may be infinite, by adaptive Gauss-Kronrod quadrature whose
+// sums are extrapolated where f is singular (QUADPACK's QAGS and QAGI, for their limits). f
 // maps an array of numbers to one of its shape, element by element; it is called for all points of two
 // intervals at a time. `value` is 0-d and differentiable in what f captured; `error` estimates its error,
 // which is larger than asked for where .limit intervals do not reach max(epsabs, epsrel |value|). Throws
@@ -109,7 +157,7 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
   const QuadMap map{a, b};
   // The integrals over intervals and their errors.
   const auto measured = [&](const std::vector<QuadInterval>& intervals) {
-    const QuadPoints<T> points(map, intervals);
+    const QuadPoints<T> points(map, intervals, [](const QuadInterval&) { return 1.; });
     const Array<T> x = array(points.x);
     const Array<T> y = f(x);
     if (y.shape() != x.shape())
@@ -132,29 +180,58 @@ QuadResult<T> quad(const F& f, double a, double b, const QuadOptions& options = 
     }
     return done;
   };
-  std::vector<QuadInterval> heap = measured({{map.low(), map.high(), 0, 0}});
-  const auto totals = [&] {
-    double value = 0, error = 0;
-    for (const QuadInterval& i : heap) value += i.value, error += i.error;
-    return std::pair{value, error};
+  std::vector<QuadInterval> all = measured(map.intervals());
+  int active = static_cast<int>(all.size());
+  double small = all[0].length() / 2, error = 0;
+  std::vector<double> sums;  // of the stages: in each one all longer intervals are measured well
+  QuadLimit limit;
+  const auto tolerance = [&](double value) {
+    return std::max(options.epsabs, options.epsrel * std::abs(value));
   };
-  while (static_cast<int>(heap.size()) < options.limit) {
-    const auto [value, error] = totals();
-    if (!(error > std::max(options.epsabs, options.epsrel * std::abs(value)))) break;
-    std::pop_heap(heap.begin(), heap.end());
-    const QuadInterval worst = heap.back();
-    const double middle = (worst.begin + worst.end) / 2;
-    if (middle == worst.begin || middle == worst.end) break;
-    heap.pop_back();
-    for (const QuadInterval& half : measured({{worst.begin, middle, 0, 0}, {middle, worst.end, 0, 0}})) {
-      heap.push_back(half);
-      std::push_heap(heap.begin(), heap.end());
+  for (;;) {
+    double value = 0, large_error = 0;
+    QuadInterval *worst = nullptr, *large = nullptr;
+    error = 0;
+    for (QuadInterval& i : all) {
+      if (i.gone != std::size_t(-1)) continue;
+      value += i.value, error += i.error;
+      if (!worst || i.error > worst->error) worst = &i;
+      if (i.length() <= small * 1.001) continue;
+      large_error += i.error;
+      if (!large || i.error > large->error) large = &i;
+    }
+    if (!(error > tolerance(value)) || !(limit.error > tolerance(limit.value)) || active >= options.limit)
+      break;
+    if (worst->length() <= small * 1.001) {
+      if (large && large_error > tolerance(value)) {
+        worst = large;
+      } else {
+        sums.push_back(value);
+        if (QuadLimit next = QuadLimit::of(sums); next.error < limit.error) limit = std::move(next);
+        small /= 2;
+      }
+    }
+    const double begin = worst->begin, end = worst->end, middle = (begin + end) / 2;
+    if (middle == begin || middle == end) break;
+    worst->gone = sums.size();
+    ++active;
+    for (QuadInterval& half : measured({{begin, middle}, {middle, end}})) {
+      half.born = sums.size();
+      all.push_back(half);
     }
   }
   // The sum once more, over all intervals at once: what the tape sees.
-  const QuadPoints<T> points(map, heap);
-  const Array<T> y = f(array(points.x));
-  return {sum(y * array(points.weights)), totals().second};
+  const bool extrapolated = limit.error < error;
+  const QuadPoints<T> points(map, all, [&](const QuadInterval& i) {
+    if (!extrapolated) return i.gone == std::size_t(-1) ? 1. : 0.;
+    double factor = 0;
+    for (std::size_t k = i.born; k < std::min(i.gone, limit.weights.size()); ++k) factor += limit.weights[k];
+    return factor;
+  });
+  const Array<T> value = sum(f(array(points.x)) * array(points.weights));
+  if (!extrapolated) return {value, error};
+  const Array<T> rounding = Array<T>(static_cast<T>(limit.value)) - stop_gradient(value);
+  return {Array<T>(value + rounding), limit.error};
 }
 
 }  // namespace integrate
