@@ -243,6 +243,36 @@ TEST(SaveOnnx, SlicesTransposesAndPartsHaveNodes) {
             (Types{"Less", "Mul", "Where", "Identity"}));
 }
 
+struct Normed {
+  nn::Conv<float> conv;
+  nn::BatchNorm<float> norm;
+  nn::BatchStats<float> stats;
+  A operator()(const A& x) const { return norm(conv(x), stats, {.use_running_average = true}).first; }
+};
+// Batch norms of inference are in the weights, biases are operands, and channels stay second in between.
+TEST(SaveOnnx, BatchNormsArePartsOfConvolutions) {
+  const nets::Block block;
+  const A x = draw(3, {2, 8, 8, 8});
+  Types types = types_of(block, x);
+  std::sort(types.begin(), types.end());
+  EXPECT_EQ(types,
+            (Types{"Add", "Conv", "Conv", "Conv", "Identity", "Max", "Max", "Transpose", "Transpose"}));
+  const File file;
+  const Normed one{block.a, block.m, block.s};
+  io::save_onnx(file.path, one, x);
+  const A w = block.a.w * (rsqrt(block.s.var + 1e-5f) * block.m.scale);
+  const A found = Model(file.path).floats.at("conv.w");
+  EXPECT_EQ(found.shape(), (Shape{16, 8, 3, 3}));
+  EXPECT_LT(max(abs(found - transpose(w, {3, 2, 0, 1}))).item(), 1e-6f);
+  // A convolution that another node reads stays as it is.
+  const auto twice = [&](const A& a) {
+    const A y = block.a(a);
+    return A(nn::relu(block.m(y, block.s, {.use_running_average = true}).first) + y);
+  };
+  const Types kept = types_of(twice, x);
+  EXPECT_GT(std::count(kept.begin(), kept.end(), "Mul"), 0);
+}
+
 TEST(SaveOnnx, ConvolutionsPoolAndTranspose) {
   const A x = draw(5, {1, 8, 8, 4}), w = draw(6, {3, 3, 4, 5});
   const auto attribute = [&](const auto& f, const char* type, const char* name) {

@@ -2,6 +2,7 @@
 
 #include "nax/modules/exporting/exporter.hpp"
 #include "nax/modules/exporting/expressions.hpp"
+#include "nax/modules/exporting/fold_batch_norm-inl.hpp"
 #include "nax/modules/exporting/write_arrays-inl.hpp"
 #include "nax/modules/exporting/write_loops-inl.hpp"
 #include "nax/modules/exporting/write_networks-inl.hpp"
@@ -77,6 +78,7 @@ inline Graph graph_of_recording(const char* function, System system, bool unroll
     if (!nax::detail::on_program(b->device)) graph.held.push_back({nullptr, [b](const char*) {}});
   for (const program::Output& out : outputs)
     graph.held.push_back({nullptr, [kept = out.constant](const char*) {}});
+  fold_batch_norms(graph);
   return graph;
 }
 

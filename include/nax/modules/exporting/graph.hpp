@@ -172,6 +172,7 @@ struct Graph {
   std::vector<int> arguments, results;
   std::vector<std::shared_ptr<const char[]>> held;  // of constants
   std::map<const void*, std::string> names;         // of constants, by their data
+  std::map<const void*, const void*> originals;     // of constants that stand for others, by their data
 
   const Node& operator[](int at) const { return nodes[static_cast<std::size_t>(at)]; }
   // Each appends a node and returns its number, or that of an equal one.

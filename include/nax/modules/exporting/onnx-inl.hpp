@@ -1,24 +1,23 @@
 #pragma once
 
 #include <algorithm>
-#include <set>
 
 #include "nax/io/new_file.hpp"
 #include "nax/modules/exporting/onnx.hpp"
-#include "nax/modules/exporting/protobuf.hpp"
+#include "nax/modules/exporting/onnx_layout.hpp"
+#include "nax/modules/exporting/onnx_nodes.hpp"
 
 NAX_BEGIN
 namespace io::detail {
 
-// The fields' numbers are those of onnx.proto.
-class OnnxWriter {
+class OnnxWriter : OnnxNodes {
  public:
   OnnxWriter(const Graph& graph, const SaveOnnxOptions& options)
-      : graph_(graph),
+      : OnnxNodes(graph),
         options_(options),
-        names_(graph.nodes.size()),
         live_(graph.live()),
-        homes_(graph.homes()) {}
+        homes_(graph.homes()),
+        layout_(graph, live_, homes_) {}
 
   // Weights that lie outside, in the file that is called `data_file` there.
   const std::string& data() const { return data_; }
@@ -50,7 +49,6 @@ class OnnxWriter {
   }
 
  private:
-  std::string& name(int at) { return names_[static_cast<std::size_t>(at)]; }
   static std::string given(const std::vector<std::string>& names, std::size_t i, char letter) {
     return names.empty() ? letter + std::to_string(i) : names[i];
   }
@@ -63,126 +61,6 @@ class OnnxWriter {
           one.empty() || !used_.insert(one).second)
         raise<ValueError>({"save_onnx: a name is empty or used twice: ", one});
   }
-  std::string fresh(const std::string& like) {
-    for (;;)
-      if (std::string made = like + '_' + std::to_string(count_++); used_.insert(made).second) return made;
-  }
-
-  static int type_number(DType dtype) {
-    switch (dtype) {
-      case DType::boolean:
-        return 9;
-      case DType::int8:
-        return 3;
-      case DType::int16:
-        return 5;
-      case DType::int32:
-        return 6;
-      case DType::int64:
-        return 7;
-      case DType::uint8:
-        return 2;
-      case DType::uint16:
-        return 4;
-      case DType::uint32:
-        return 12;
-      case DType::uint64:
-        return 13;
-      case DType::float16:
-        return 10;
-      case DType::bfloat16:
-        return 16;
-      case DType::float32:
-        return 1;
-      case DType::float64:
-        return 11;
-      case DType::complex64:
-        return 14;
-      case DType::complex128:
-        return 15;
-    }
-    return 0;
-  }
-  static Message value_info(const std::string& name, const Node& node) {
-    Message shape, tensor, type, info;
-    for (const std::int64_t extent : node.shape) shape.message(1, Message().number(1, extent));
-    tensor.number(1, type_number(node.dtype)).message(2, shape);
-    type.message(1, tensor);
-    return std::move(info.text(1, name).message(2, type));
-  }
-
-  // ---- parts of the graph
-
-  std::string initializer(const std::string& like, DType dtype, const Dims& shape, const void* data) {
-    const auto named = graph_.names.find(data);
-    const std::string made =
-        named != graph_.names.end() && used_.insert(named->second).second ? named->second : fresh(like);
-    Message tensor;
-    for (const std::int64_t extent : shape) tensor.number(1, extent);
-    tensor.number(2, type_number(dtype)).text(8, made);
-    const std::size_t bytes = static_cast<std::size_t>(elements_of(shape)) * dtype_size(dtype);
-    if (outside_ && bytes > 64) {
-      data_.resize((data_.size() + 63) / 64 * 64);
-      const auto entry = [&](const char* key, const std::string& value) {
-        tensor.message(13, std::move(Message().text(1, key).text(2, value)));
-      };
-      entry("location", data_file_), entry("offset", std::to_string(data_.size()));
-      entry("length", std::to_string(bytes));
-      tensor.number(14, 1);
-      data_.append(static_cast<const char*>(data), bytes);
-    } else {
-      tensor.text(9, {static_cast<const char*>(data), bytes});
-    }
-    initializers_.message(5, tensor);
-    return made;
-  }
-  std::string integers(const std::vector<std::int64_t>& list) {
-    std::string& known = integers_[list];
-    if (known.empty())
-      known =
-          initializer("numbers", DType::int64, Dims(1, static_cast<std::int64_t>(list.size())), list.data());
-    return known;
-  }
-  static std::vector<std::int64_t> list_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
-
-  // Attributes of the node that is added next.
-  void set(const char* attribute, std::int64_t value) {
-    attributes_.push_back(std::move(Message().text(1, attribute).number(3, value).number(20, 2)));
-  }
-  void set(const char* attribute, float value) {
-    attributes_.push_back(std::move(Message().text(1, attribute).real(2, value).number(20, 1)));
-  }
-  void set(const char* attribute, const std::vector<std::int64_t>& values) {
-    Message made;
-    made.text(1, attribute);
-    for (const std::int64_t value : values) made.number(8, value);
-    attributes_.push_back(std::move(made.number(20, 7)));
-  }
-  void set(const char* attribute, const char* value) {
-    attributes_.push_back(std::move(Message().text(1, attribute).text(4, value).number(20, 3)));
-  }
-  std::string add(const char* type, const std::vector<std::string>& inputs, std::string to = {}) {
-    if (to.empty()) to = fresh(type);
-    Message node;
-    for (const std::string& input : inputs) node.text(1, input);
-    node.text(2, to).text(3, to).text(4, type);
-    for (const Message& attribute : attributes_) node.message(5, attribute);
-    attributes_.clear();
-    body_.message(1, node);
-    return to;
-  }
-  std::string transposed(const std::string& x, const std::vector<std::int64_t>& axes) {
-    set("perm", axes);
-    return add("Transpose", {x});
-  }
-
-  std::string reversed(const std::string& x, const std::vector<std::int64_t>& axes) {
-    const std::size_t n = axes.size();
-    return add("Slice", {x, integers(std::vector<std::int64_t>(n, -1)),
-                         integers(std::vector<std::int64_t>(n, INT64_MIN)), integers(axes),
-                         integers(std::vector<std::int64_t>(n, -1))});
-  }
-
   // ---- nodes
 
   static const char* elementwise_type(NodeKind kind) {
@@ -200,8 +78,9 @@ class OnnxWriter {
   }
   void write(int at) {
     const Node& node = graph_[at];
-    if (node.kind == NodeKind::parameter) return;
+    if (node.kind == NodeKind::parameter || node.kind == NodeKind::constant) return;
     if (node.kind == NodeKind::loop) return loop(at);
+    if (layout_.holds(at)) return write_second(at);
     if (node.kind == NodeKind::part) {
       name(at) = loops_.at(node.inputs[0])[static_cast<std::size_t>(node.numbers[0])];
       return;
@@ -215,9 +94,6 @@ class OnnxWriter {
   std::string made(const Node& node, const std::vector<std::string>& x) {
     const std::vector<std::int64_t>& numbers = node.numbers;
     switch (node.kind) {
-      case NodeKind::constant:
-        return initializer(elements_of(node.shape) == 1 ? "number" : "weight", node.dtype, node.shape,
-                           node.data);
       case NodeKind::cast:
         set("to", static_cast<std::int64_t>(type_number(node.dtype)));
         return add("Cast", x);
@@ -277,9 +153,11 @@ class OnnxWriter {
       case NodeKind::top_indices:
         return top(node, x[0]);
       case NodeKind::convolve:
-        return convolve(node, x);
-      case NodeKind::max_pool:
-        return max_pool(node, x[0]);
+        return convolve_alone(node, x);
+      case NodeKind::max_pool: {
+        const std::size_t rank = node.shape.size();
+        return transposed(max_pool(node, transposed(x[0], channels_second(rank))), channels_last(rank));
+      }
       case NodeKind::softmax:
         return add("Softmax", x);
       case NodeKind::log_softmax:
@@ -291,6 +169,7 @@ class OnnxWriter {
         NAX_ELEMENTWISE_NODES(NAX_NODE)
 #undef NAX_NODE
       case NodeKind::fft:  // refused before
+      case NodeKind::constant:
       case NodeKind::cholesky:
       case NodeKind::solve:
       case NodeKind::argument:
@@ -377,18 +256,6 @@ class OnnxWriter {
     body_.message(1, one);
     return node.kind == NodeKind::top ? values : indices;
   }
-  // Channels come second in ONNX, and the weight's outputs first.
-  static std::vector<std::int64_t> channels_second(std::size_t rank) {
-    std::vector<std::int64_t> axes = {0, static_cast<std::int64_t>(rank) - 1};
-    for (std::size_t i = 1; i + 1 < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return axes;
-  }
-  static std::vector<std::int64_t> channels_last(std::size_t rank) {
-    std::vector<std::int64_t> axes = {0};
-    for (std::size_t i = 2; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    axes.push_back(1);
-    return axes;
-  }
   [[noreturn, gnu::cold]] static void refuse(const char* what) {
     raise<ValueError>({"save_onnx: cannot be written: ", what});
   }
@@ -403,13 +270,69 @@ class OnnxWriter {
     low.insert(low.end(), high.begin(), high.end());
     set("strides", strides), set("pads", low), set("dilations", dilations);
   }
-  static std::vector<std::int64_t> weight_axes(std::size_t rank, std::int64_t first, std::int64_t second) {
-    std::vector<std::int64_t> axes = {static_cast<std::int64_t>(rank) - first,
-                                      static_cast<std::int64_t>(rank) - second};
-    for (std::size_t i = 0; i + 2 < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-    return axes;
+  // With channels second, which may be its only form.
+  const std::string& second(int at) {
+    std::string& known = second_[at];
+    if (known.empty()) known = transposed(name(at), channels_second(graph_[at].shape.size()));
+    return known;
   }
-  std::string convolve(const Node& node, const std::vector<std::string>& x) {
+  void write_second(int at) {
+    const Node& node = graph_[at];
+    const std::size_t rank = node.shape.size();
+    if (layout_.waits(at)) return;
+    std::string& made = second_[at];
+    if (const int from = layout_.biased(at); from >= 0)
+      made = convolve(from, row(node.inputs[node.inputs[0] == from ? 1 : 0], Dims(1, node.shape.back())));
+    else if (node.kind == NodeKind::convolve)
+      made = convolve(at, {});
+    else if (node.kind == NodeKind::max_pool)
+      made = max_pool(node, second(node.inputs[0]));
+    else
+      made = elementwise_second(node);
+    if (layout_.is_read_plain(at)) name(at) = transposed(made, channels_last(rank));
+  }
+  std::string elementwise_second(const Node& node) {
+    std::vector<std::string> x;
+    for (const int input : node.inputs) {
+      Dims column(node.shape.size() - 1, 1);
+      column[0] = node.shape.back();
+      x.push_back(layout_.holds(input)                ? second_.at(input)
+                  : layout_.is_row(input, node.shape) ? row(input, column)
+                                                      : name(input));
+    }
+    if (node.kind == NodeKind::fmod) set("fmod", std::int64_t{1});
+    if (node.kind != NodeKind::cast) return add(elementwise_type(node.kind), x);
+    set("to", static_cast<std::int64_t>(type_number(node.dtype)));
+    return add("Cast", x);
+  }
+  // A constant's numbers, one a channel.
+  std::string row(int at, const Dims& shape) {
+    return initializer("weight", graph_[at].dtype, shape, graph_[at].data);
+  }
+  // The weight's outputs come first.
+  const std::string& weight(int at) {
+    std::string& known = weights_[at];
+    if (known.empty()) known = made_weight(at);
+    return known;
+  }
+  std::string made_weight(int at) {
+    const Node& node = graph_[at];
+    const std::vector<std::int64_t> axes = weight_axes(node.shape.size(), 1, 2);
+    if (node.kind != NodeKind::constant) return transposed(name(at), axes);
+    Dims shape;
+    for (const std::int64_t axis : axes) shape.push_back(node.shape[static_cast<std::size_t>(axis)]);
+    return initializer("weight", node.dtype, shape, transposed_bytes(node, axes).data(), node.data);
+  }
+  std::string convolve(int at, const std::string& bias) {
+    const Node& node = graph_[at];
+    std::vector<std::string> x = {second(node.inputs[0]), weight(node.inputs[1])};
+    if (!bias.empty()) x.push_back(bias);
+    set_windows(node);
+    set("group", ConvNumbers{node.numbers.data()}.groups());
+    return add("Conv", x);
+  }
+  // Within a loop, or of an input whose elements stand apart.
+  std::string convolve_alone(const Node& node, const std::vector<std::string>& x) {
     const std::size_t rank = node.shape.size();
     const ConvNumbers by{node.numbers.data()};
     for (std::size_t i = 0; i + 2 < rank; ++i)
@@ -441,29 +364,21 @@ class OnnxWriter {
     set("strides", strides), set("pads", low), set("output_padding", more), set("dilations", dilations);
     return transposed(add("ConvTranspose", {from, weight}), channels_last(rank));
   }
+  // With channels second.
   std::string max_pool(const Node& node, const std::string& x) {
-    const std::size_t rank = node.shape.size();
-    const std::string from = transposed(x, channels_second(rank));
     set_windows(node);
-    set("kernel_shape", std::vector<std::int64_t>(node.numbers.end() - static_cast<std::ptrdiff_t>(rank - 2),
-                                                  node.numbers.end()));
-    return transposed(add("MaxPool", {from}), channels_last(rank));
+    set("kernel_shape",
+        std::vector<std::int64_t>(node.numbers.end() - static_cast<std::ptrdiff_t>(node.shape.size() - 2),
+                                  node.numbers.end()));
+    return add("MaxPool", {x});
   }
 
-  const Graph& graph_;
   const SaveOnnxOptions& options_;
-  std::vector<std::string> names_;  // of the nodes
   std::vector<int> live_;
-  std::vector<std::int64_t> homes_;                // by node: the loop, or -1
+  std::vector<std::int64_t> homes_;  // by node: the loop, or -1
+  const ChannelsSecond layout_;
+  std::map<int, std::string> second_, weights_;    // names: with channels second; with outputs first
   std::map<int, std::vector<std::string>> loops_;  // results
-  std::set<std::string> used_;
-  std::map<std::vector<std::int64_t>, std::string> integers_;
-  std::vector<Message> attributes_;
-  bool outside_ = false;  // are weights?
-  std::string data_file_, data_;
-  Message body_;          // of the graph, or of a loop's body
-  Message initializers_;  // of the graph
-  int count_ = 0;
 };
 
 NAX_ENGINE void write_onnx(const std::string& path, const Graph& graph, const SaveOnnxOptions& options) {
