@@ -258,6 +258,20 @@ void add_sums(Folder& folder) {
   OF_X("argmax", argmax(x, {.axis = 1}));
   OF_X("argmin", argmin(x, {.axis = 0}));
   OF_X("cumsum", cumsum(x, {.axis = 1}));
+  OF_X("cumprod", cumprod(x, {.axis = 1}));
+  OF_X("cumprod_back", lax::cumprod(x, {.axis = 0, .reverse = true}));
+  OF_X("cummax", lax::cummax(x, {.axis = 1}) + lax::cummin(x, {.axis = 0, .reverse = true}));
+  OF_X("arctan2", arctan2(x, flip(x, {.axis = 1})));
+  folder.add(
+      "arctan2_ends", [](const A& y, const A& x) { return whole(arctan2(y, x)); },
+      A{0, -0.f, 0, -0.f, 1, INFINITY, -INFINITY, INFINITY, 2, -3},
+      A{1, 1, -1, -1, 0, INFINITY, -INFINITY, 1, INFINITY, -INFINITY});
+  folder.add(
+      "integer_quotients",
+      [](const I& x, const I& y) {
+        return concatenate({I(floor_divide(x, y)), I(mod(x, y))});
+      },
+      I{7, -7, 7, -7, 6, -6, 5, std::numeric_limits<int>::min()}, I{2, 2, -2, -2, 3, 3, 0, -1});
   OF_X("sort", sort(x, {.axis = 0}));
   OF_X("top", lax::top_k(x, 3).values);
   OF_X("softmax", nn::softmax(x) * nn::log_softmax(x));

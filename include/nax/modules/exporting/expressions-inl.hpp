@@ -132,6 +132,44 @@ class FormulaNodes {
     return graph_.elementwise(kind, std::move(x), DType::boolean);
   }
   int opposite(int x) { return truth(NodeKind::logical_not, {x}); }
+  // The angle of (x, y), from that of the smaller and the larger coordinate.
+  int angle_of(int y, int x) {
+    using enum NodeKind;
+    const int across = make(absolute, {x}), up = make(absolute, {y});
+    const int most = make(maximum, {across, up}), least = make(minimum, {across, up});
+    const int quotient = make(select, {truth(equal, {least, most}), number(1), make(divide, {least, most})});
+    const int zero = truth(equal, {most, number(0)});
+    int angle = make(select, {zero, number(0), make(atan, {quotient})});
+    const auto turned = [&](int when, double from) {
+      angle = make(select, {when, make(subtract, {number(from), angle}), angle});
+    };
+    turned(truth(less, {across, up}), std::numbers::pi / 2);
+    turned(is_negative(x), std::numbers::pi);
+    angle = make(select, {is_negative(y), make(negative, {angle}), angle});
+    const int known = truth(logical_and, {truth(equal, {x, x}), truth(equal, {y, y})});
+    return make(select, {known, angle, make(add, {x, y})});
+  }
+  // The quotient of integers, rounded down, or what it leaves of x; 0 where y is 0.
+  int floor_divided(int x, int y, bool rest) {
+    using enum NodeKind;
+    const bool has_sign = dtype_name(type_)[0] != 'u';
+    const int zero = number(0), is_zero = truth(equal, {y, zero});
+    int safe = make(select, {is_zero, number(1), y}), is_minus_one = -1;
+    if (has_sign) {  // the quotient of the least number by -1 is out of range
+      is_minus_one = truth(equal, {y, number(-1)});
+      safe = make(select, {is_minus_one, number(1), safe});
+    }
+    int quotient = make(divide, {x, safe});
+    int left = make(subtract, {x, make(multiply, {quotient, safe})});
+    if (has_sign) {
+      const int differ = truth(logical_xor, {truth(less, {left, zero}), truth(less, {safe, zero})});
+      const int moves = truth(logical_and, {differ, opposite(truth(equal, {left, zero}))});
+      quotient = make(select, {moves, make(subtract, {quotient, number(1)}), quotient});
+      left = make(select, {moves, make(add, {left, safe}), left});
+      quotient = make(select, {is_minus_one, make(negative, {x}), quotient});
+    }
+    return make(select, {is_zero, zero, rest ? left : quotient});
+  }
 
  private:
   // Also of -0, which divides 1 to -inf.
@@ -271,6 +309,14 @@ class ExpressionNodes {
       if (is("logical_xor", "bitwise_xor") || name == "not_equal") return nodes.truth(logical_xor, x);
       if (is("logical_not", "invert")) return nodes.opposite(x[0]);
       if (name == "equal") return nodes.opposite(nodes.truth(logical_xor, x));
+    } else if (name == "arctan2" && dtype_kind(type) == Kind::floating) {
+      return nodes.angle_of(x[0], x[1]);
+    } else if (is("floor_divide", "remainder") && dtype_kind(type) == Kind::integer) {
+      // Integers of 32 and 64 bits are what ONNX Runtime divides.
+      const DType wide = dtype_size(type) < 4 ? DType::int32 : type == DType::uint32 ? DType::int64 : type;
+      for (int& one : x) one = graph_.cast(one, wide);
+      return graph_.cast(FormulaNodes(graph_, wide, refuse_).floor_divided(x[0], x[1], name == "remainder"),
+                         type);
     } else if (const WrittenRule* const rule = find_rule(name, static_cast<int>(x.size()));
                rule && (rule->of_integers || dtype_kind(type) == Kind::floating)) {
       return nodes.write(rule->formula(), x);

@@ -59,6 +59,7 @@ class StepWriter {
   void write(const ops::Matmul&);
   void write(const ops::ArgReduce&);
   void write(const ops::Scan&);
+  void write(const ops::RunningBest&);
   void write(const ops::Argsort&);
   void write(const ops::Sort&);
   void write(const ops::TopK&);
@@ -96,6 +97,8 @@ class StepWriter {
   int triangle(int x, bool lower, double diagonal);
   template <class Lines>
   static Dims line_shape(const Lines& lines, std::int64_t n);
+  // x moved on along its second axis by so many places, behind as many elements of `before`.
+  int moved_on(int x, int before, std::int64_t places, bool reverse);
   template <class Form>
   void write_top(const Form& f, NodeKind kind, std::int64_t k, bool greatest);
 

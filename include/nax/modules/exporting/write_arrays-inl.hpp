@@ -99,11 +99,55 @@ inline void StepWriter::write(const ops::ArgReduce& f) {
   put(1, graph_.reshape(found, operand(1)->shape));
 }
 
+inline int StepWriter::moved_on(int x, int before, std::int64_t places, bool reverse) {
+  const Dims shape = graph_[x].shape, one(shape.size(), 1);
+  const auto part = [&](int of, std::int64_t first, std::int64_t end) {
+    Dims from(shape.size(), 0), to = shape;
+    from[1] = first, to[1] = end;
+    return graph_.slice(of, from, to, one);
+  };
+  const std::int64_t n = shape[1];
+  const int kept = reverse ? part(x, places, n) : part(x, 0, n - places),
+            edge = reverse ? part(before, n - places, n) : part(before, 0, places);
+  std::vector<int> parts = {edge, kept};
+  if (reverse) std::swap(parts[0], parts[1]);
+  return graph_.add({NodeKind::concatenate, parts, dtype(x), shape, {1}});
+}
+
 inline void StepWriter::write(const ops::Scan& f) {
-  if (f.product) refuse();
-  const int x = graph_.cast(read_as(0, line_shape(f.lines, f.lines.n)), operand(1)->dtype);
+  int x = graph_.cast(read_as(0, line_shape(f.lines, f.lines.n)), operand(1)->dtype);
+  if (f.product) {  // of twice as many elements in each turn
+    const int ones = graph_.expand(number(1, x), graph_[x].shape);
+    for (std::int64_t places = 1; places < f.lines.n; places *= 2)
+      x = make(NodeKind::multiply, {x, moved_on(x, ones, places, f.reverse)});
+    return put(1, graph_.reshape(x, operand(1)->shape));
+  }
   put(1, graph_.reshape(graph_.add({NodeKind::cumsum, {x}, dtype(x), graph_[x].shape, {1, f.reverse}}),
                         operand(1)->shape));
+}
+
+// Of values and their places, the better of each and what lies so many places before it, twice as many in
+// each turn. The first of equal ones stays, and a NaN.
+inline void StepWriter::write(const ops::RunningBest& f) {
+  int best = read_as(0, line_shape(f.lines, f.lines.n));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(f.lines.n));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i);
+  Dims column(1, f.lines.n);
+  column.push_back(1);
+  int place = graph_.expand(graph_.own_constant(numbers.data(), DType::int64, column), graph_[best].shape);
+  for (std::int64_t places = 1; places < f.lines.n; places *= 2) {
+    const int before = moved_on(best, best, places, f.reverse),
+              place_before = moved_on(place, place, places, f.reverse);
+    int takes = f.greatest ? truth(NodeKind::less_equal, {best, before})
+                           : truth(NodeKind::less_equal, {before, best});
+    if (dtype_kind(f.dtype) == Kind::floating) {
+      const int is_nan = truth(NodeKind::logical_not, {truth(NodeKind::equal, {before, before})});
+      takes = truth(NodeKind::logical_or, {takes, is_nan});
+    }
+    best = make(NodeKind::select, {takes, before, best});
+    place = make(NodeKind::select, {takes, place_before, place});
+  }
+  put(1, graph_.reshape(place, operand(1)->shape));
 }
 
 template <class Form>
