@@ -380,6 +380,7 @@ inline std::string CWriter::source() const {
   if (!data_.empty()) text += with_name(c_data, f);
   text += '\n' + definitions_ + "\nvoid " + f + "_with(" + parameters() +
           ", void* scratch) {\n  (void)scratch;\n";
+  for (const std::string& one : names_.inputs) text += "  (void)" + one + ";\n";
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const std::string own = type(buffers_[i].dtype);
     text += "  " + own + "* const b_" + std::to_string(i) + " = (" + own + "*)((unsigned char*)scratch + " +

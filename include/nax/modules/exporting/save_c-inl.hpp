@@ -26,6 +26,24 @@ inline constexpr std::string_view c_words =
     "isunordered signbit math_errhandling signgam memccpy memchr memcmp memcpy memmove memset strcat strchr "
     "strcmp strcoll strcpy strcspn strdup strerror strlen strncat strncmp strncpy strndup strpbrk strrchr "
     "strspn strstr strtok strxfrm ";
+// Functions of the C library that the source does not call: another of their names does not link, or is
+// called in their place. Parameters may have these names.
+inline constexpr std::string_view c_library =
+    " j0 j1 jn y0 y1 yn gamma index rindex bcmp bcopy bzero ffs "
+    "abort abs aligned_alloc at_quick_exit atexit atof atoi atol atoll bsearch calloc div exit free getenv "
+    "labs "
+    "ldiv llabs lldiv malloc mblen mbstowcs mbtowc qsort quick_exit rand random realloc srand srandom strtod "
+    "strtof strtol strtold strtoll strtoul strtoull system wcstombs wctomb "
+    "clearerr fclose feof ferror fflush fgetc fgetpos fgets fopen fprintf fputc fputs fread freopen fscanf "
+    "fseek fsetpos ftell fwrite getc getchar gets perror printf putc putchar puts remove rename rewind scanf "
+    "setbuf setvbuf snprintf sprintf sscanf tmpfile tmpnam ungetc vfprintf vprintf vsnprintf vsprintf "
+    "raise signal longjmp setjmp setlocale localeconv "
+    "asctime clock ctime difftime gmtime localtime mktime strftime time "
+    "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit "
+    "tolower "
+    "toupper accept access bind close connect dup fork kill link listen open pause pipe poll read recv "
+    "select "
+    "send sleep socket stat sync truncate unlink usleep wait write ";
 // Functions of math.h, whose names also end in `f` and `l`.
 inline constexpr std::string_view c_functions =
     " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 "
@@ -85,10 +103,8 @@ inline CNames c_names(const std::string& stem, const Graph& graph, const SaveCOp
     for (const std::string& name : own) add(name);
   };
   add(names.function);
-  // Functions of the headers that the source does not call: parameters may have their names.
-  for (const char* const other :
-       {"j0", "j1", "jn", "y0", "y1", "yn", "gamma", "index", "rindex", "bcmp", "bcopy", "bzero", "ffs"})
-    if (names.function == other) raise<ValueError>({"save_c: no name of C's: ", other});
+  if (c_library.find(' ' + names.function + ' ') != std::string_view::npos)
+    raise<ValueError>({"save_c: no name of C's: ", names.function});
   used.insert({names.function + "_with", names.function + "_data", names.guard() + "_H",
                names.guard() + "_SCRATCH_BYTES"});
   complete("inputs", names.inputs, 'x', graph.arguments.size());

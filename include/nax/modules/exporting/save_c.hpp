@@ -31,8 +31,9 @@ NAX_ENGINE void write_c(const std::string& path, const Graph& graph, const SaveC
 //
 // Throws ValueError that names a step which cannot be written (random draws, linear algebra, derivatives,
 // FFTs, complex numbers, half precision, results without elements), or where a name is no identifier, a
-// word of C, C++ or their headers, or used twice, or the file would be overwritten by its header; DeviceError
-// where f cannot be recorded; IoError where a file cannot be written.
+// word of C, C++ or their headers, or the function's that of one of the C library's, or used twice, or the
+// file would be overwritten by its header; DeviceError where f cannot be recorded; IoError where a file
+// cannot be written.
 template <class F, class A>
 void save_c(const std::string& path, const F& f, const A& arguments, const SaveCOptions& options = {}) {
   detail::write_c(path, detail::graph_of("save_c", detail::System::c, f, arguments), options);
