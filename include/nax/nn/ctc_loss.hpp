@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/where_used.hpp"
 #include "nax/lax/scan.hpp"
 #include "nax/nn/losses.hpp"
 #include "nax/numpy/creation/creation.hpp"
@@ -26,8 +27,10 @@ auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q
               const CtcOptions& options = {}) {
   const auto x = detail::materialise(logits);
   using T = typename decltype(x)::value_type;
+  using Ints = detail::where_used_t<Array<std::int32_t>, T>;
+  using Bools = detail::where_used_t<Array<bool>, T>;
   const Array<T> ended = detail::as_type<T>(logit_paddings), absent = detail::as_type<T>(label_paddings);
-  Array<std::int32_t> label = detail::as_type<std::int32_t>(labels);
+  Ints label = detail::as_type<std::int32_t>(labels);
   if (x.ndim() != 3 || ended.shape() != Shape{x.shape(0), x.shape(1)} || label.ndim() != 2 ||
       label.shape(0) != x.shape(0) || absent.shape() != label.shape())
     raise<ShapeError>(
@@ -41,21 +44,19 @@ auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q
   const T none = static_cast<T>(options.log_epsilon);
   // States: a blank, then each label and a blank.
   const auto blank = static_cast<std::int32_t>(options.blank_id);
-  const Array<bool> is_absent = absent > T(0);
+  const Bools is_absent = absent > T(0);
   label = where(is_absent, blank, label);  // any numbers stand there
-  const Array<std::int32_t> blanks = full<std::int32_t>({batch, n}, blank);
-  const Array<std::int32_t> pairs = stack(std::vector{label, blanks}, {.axis = -1}).reshape({batch, 2 * n});
-  const Array<std::int32_t> state =
-      concatenate(std::vector{full<std::int32_t>({batch, 1}, blank), pairs}, {.axis = 1});
+  const Ints blanks = full<std::int32_t>({batch, n}, blank);
+  const Ints pairs = stack(std::vector{label, blanks}, {.axis = -1}).reshape({batch, 2 * n});
+  const Ints state = concatenate(std::vector{full<std::int32_t>({batch, 1}, blank), pairs}, {.axis = 1});
   // A label may follow the one before it without a blank between, unless it is the same.
-  const Array<std::int32_t> before =
-      concatenate(std::vector{full<std::int32_t>({batch, 2}, -1),
-                              Array<std::int32_t>(state(ellipsis, slice(0, states - 2)))},
-                  {.axis = 1});
-  const Array<bool> skips =
-      state(ellipsis, slice(0, states)) != before(ellipsis, slice(0, states)) & (state != blank);
+  const Ints before = concatenate(
+      std::vector{full<std::int32_t>({batch, 2}, -1), Ints(state(ellipsis, slice(0, states - 2)))},
+      {.axis = 1});
+  const Bools skips =
+      (state(ellipsis, slice(0, states)) != before(ellipsis, slice(0, states))) & (state != blank);
   const Array<T> log_p = log_softmax(x, {.axis = -1});
-  const Array<std::int32_t> at = broadcast_to(expand_dims(state, 1), Shape{batch, steps, states});
+  const Ints at = broadcast_to(expand_dims(state, 1), Shape{batch, steps, states});
   const Array<T> emitted = take_along_axis(log_p, at, 2);  // (B, T, S)
   const Array<T> by_time = moveaxis(emitted, 1, 0);
   const Array<T> ends = expand_dims(Array<T>(transpose(ended)), -1);  // (T, B, 1)
@@ -71,9 +72,8 @@ auto ctc_loss(const X& logits, const P& logit_paddings, const I& labels, const Q
     return std::pair{Array<T>(where(now.second > 0, a, next)), nax::none};
   };
   const Array<T> last = lax::scan(advance, first, std::pair{by_time, ends}).first;
-  const Array<std::int32_t> missing =
-      sum(is_absent.template astype<std::int32_t>(), {.axis = 1, .keepdims = true});
-  const Array<std::int32_t> end = 2 * (static_cast<std::int32_t>(n) - missing);
+  const Ints missing = sum(is_absent.template astype<std::int32_t>(), {.axis = 1, .keepdims = true});
+  const Ints end = 2 * (static_cast<std::int32_t>(n) - missing);
   const Array<T> at_blank = take_along_axis(last, end, 1),
                  at_label = where(end > 0, take_along_axis(last, maximum(end - 1, 0), 1), none);
   return Array<T>(-squeeze(Array<T>(logaddexp(at_blank, at_label)), {.axis = 1}));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "nax/core/where_used.hpp"
 #include "nax/lax/segments.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -24,7 +25,7 @@ Array<bool> padding_places(const char* function, const I& indices, std::int64_t 
   if (padding < -rows || padding >= rows)
     raise<IndexError>(
         {function, ": padding_idx ", padding, " is out of bounds for a table of ", rows, " rows"});
-  const Array<std::int64_t> numbers = as_array(indices).template astype<std::int64_t>();
+  const where_used_t<Array<std::int64_t>, I> numbers = as_array(indices).template astype<std::int64_t>();
   const std::int64_t row = padding < 0 ? padding + rows : padding;
   return Array<bool>(logical_or(numbers == row, numbers == row - rows));
 }

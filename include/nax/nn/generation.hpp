@@ -117,15 +117,16 @@ Array<int> generate(const Model& model, Cache cache, const Array<int>& prompt,
   check_prompt("generate", prompt, options.steps);
   const ComputeOn beside_prompt(prompt);
   const std::int64_t b = prompt.shape(0);
-  std::vector<Array<int>> all;
-  Array<int> tokens = prompt;
-  Array<bool> ended = zeros<bool>({b});
+  using Ints = where_used_t<Array<int>, Model>;
+  std::vector<Ints> all;
+  Ints tokens = prompt;
+  where_used_t<Array<bool>, Model> ended = zeros<bool>({b});
   for (std::int64_t i = 0; i < options.steps; ++i) {
     auto [next, logits] = next_logits("generate", model, std::move(cache), tokens);
     cache = std::move(next);
     std::optional<random::Key> key;
     if (options.key) key = random::fold_in(*options.key, i);
-    Array<int> drawn = sample_logits(key, logits, options.sampling);
+    Ints drawn = sample_logits(key, logits, options.sampling);
     if (options.end) {
       drawn = where(ended, *options.end, drawn);
       ended = drawn == *options.end;
@@ -138,7 +139,7 @@ Array<int> generate(const Model& model, Cache cache, const Array<int>& prompt,
       break;
     }
   }
-  return all.empty() ? zeros<int>({b, 0}) : Array<int>(concatenate(all, {.axis = 1}));
+  return all.empty() ? zeros<int>({b, 0}) : Ints(concatenate(all, {.axis = 1}));
 }
 
 struct BeamSearchOptions {
@@ -195,7 +196,7 @@ Beams beam_search(const Model& model, Cache cache, const Array<int>& prompt,
     cache = std::move(next);
     Real likely = Real(log_softmax(more)).reshape({b, k, v});
     if (options.end) {  // an ended sequence goes on with its end alone
-      const Real only = where(arange<int>(static_cast<int>(v)) == *options.end, 0.f,
+      const Real only = where(Ints(arange<int>(static_cast<int>(v))) == *options.end, 0.f,
                               -std::numeric_limits<float>::infinity());
       likely = where(expand_dims(ends(last), -1), only, likely);
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nax/backend/cpu/gemm/int8_product.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/rules/activations.hpp"
 
@@ -95,14 +96,15 @@ std::optional<Array<T>> int8_linear(const Int8Ref& packing, const Array<T>& x, c
                                     loops::Activation activation = loops::Activation::identity) {
   if constexpr (is_int8_source<T>) {
     cpu::provide<cpu::Int8ProductKernel, float>();
-    const Array<float> rows = as_type<float>(x);
-    std::optional<Array<float>> row;
+    using Floats = where_used_t<Array<float>, T>;
+    const Floats rows = as_type<float>(x);
+    std::optional<Floats> row;
     if (bias) row = as_type<float>(*bias);
     const bool recorded = is_recorded(rows);
     ArrayBase made = int8_linear(packing, handle_of(rows), handle_of(w), row ? &*row : nullptr,
                                  recorded ? loops::Activation::identity : activation);
     if (!ArrayAccess::buffer(made)) return std::nullopt;
-    Array<float> y = typed<float>(std::move(made));
+    Floats y = typed<float>(std::move(made));
     if (recorded) {
       y = recorded_int8_linear(std::move(y), packing, rows);
       switch (activation) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/losses.hpp"
 #include "nax/numpy/elementwise/exponential.hpp"
 #include "nax/numpy/elementwise/logic.hpp"
@@ -84,9 +85,11 @@ auto ntxent(const X& embeddings, const I& labels, const NtxentOptions& options =
     return nax::detail::in_lanes<T>([&](const auto& wide) { return ntxent(wide, label, options); }, x);
   } else {
     const std::int64_t n = x.shape(0);
-    const Array<bool> same = label.reshape({n, 1}) == label.reshape({1, n});
-    const Array<bool> itself = arange(n).reshape({n, 1}) == arange(n).reshape({1, n});
-    const Array<bool> match = same & !itself;
+    using Bools = nax::detail::where_used_t<Array<bool>, T>;
+    const Bools same = label.reshape({n, 1}) == label.reshape({1, n});
+    const nax::detail::where_used_t<decltype(arange(n)), T> numbers = arange(n);
+    const Bools itself = numbers.reshape({n, 1}) == numbers.reshape({1, n});
+    const Bools match = same & !itself;
     const Array<T> norm = sqrt(sum(square(x), {.axis = -1, .keepdims = true}));
     const Array<T> unit = x / where(norm == 0, T(1), norm);
     const Array<T> scores = matmul(unit, transpose(unit)) / options.temperature;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/conversion/from_data.hpp"
 #include "nax/numpy/elementwise/arithmetic.hpp"
@@ -112,10 +113,9 @@ Array<T> alibi_slopes(std::int64_t heads) {
 // keys). Throws ValueError for no heads.
 template <Dtype T = float>
 Array<T> alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys) {
-  const Array<int> rows = arange<int>(static_cast<int>(keys - queries), static_cast<int>(keys))
-                              .reshape({queries, 1}),
-                   columns = arange<int>(static_cast<int>(keys)),
-                   apart = minimum(rows - columns, columns - rows);
+  const detail::where_used_t<Array<int>, T>
+      rows = arange<int>(static_cast<int>(keys - queries), static_cast<int>(keys)).reshape({queries, 1}),
+      columns = arange<int>(static_cast<int>(keys)), apart = minimum(rows - columns, columns - rows);
   return Array<T>(apart.template astype<T>() * alibi_slopes<T>(heads).reshape({1, heads, 1, 1}));
 }
 

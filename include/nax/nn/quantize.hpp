@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/modules.hpp"
 #include "nax/numpy/views/broadcast_to.hpp"
 
@@ -120,7 +121,7 @@ namespace nn {
 // finite, and DeviceError for weights on a GPU; the model then is as it was.
 template <class Model>
 void quantize(Model& model, const QuantizeOptions& options = {}) {
-  nax::detail::Quantizer quantizer(options);
+  nax::detail::where_used_t<nax::detail::Quantizer, Model> quantizer(options);
   quantizer.visit(model);
   if (!quantizer.finish()) throw ValueError("quantize: the model has no linear layer that can be quantised");
 }

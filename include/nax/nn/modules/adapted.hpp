@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/experts.hpp"
 #include "nax/nn/modules/layers.hpp"
 #include "nax/nn/weight_norms.hpp"
@@ -46,7 +47,7 @@ struct WeightNorm {
 template <class Layer>
 struct SpectralNorm {
   Layer layer;
-  tree::Static<SpectralNormOptions> options = {};
+  tree::Static<nax::detail::where_used_t<SpectralNormOptions, Layer>> options = {};
 
   using Weights = decltype(Layer::w);
   // The estimate before the first step.

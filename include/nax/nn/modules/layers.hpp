@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/activations.hpp"
 #include "nax/nn/conv.hpp"
 #include "nax/nn/embedding.hpp"
@@ -65,7 +66,7 @@ template <class T = float>
 struct Conv {
   Array<T> w;                      // (kernel..., in / groups, out)
   std::optional<Array<T>> b = {};  // (out,)
-  tree::Static<ConvOptions> options = {};
+  tree::Static<nax::detail::where_used_t<ConvOptions, T>> options = {};
 
   static Conv make(const random::Key& key, const ConvModuleOptions& options) {
     const std::int64_t groups = options.conv.feature_group_count;
@@ -96,7 +97,7 @@ template <class T = float>
 struct ConvTranspose {
   Array<T> w;                      // (kernel..., in, out)
   std::optional<Array<T>> b = {};  // (out,)
-  tree::Static<ConvTransposeOptions> options = {};
+  tree::Static<nax::detail::where_used_t<ConvTransposeOptions, T>> options = {};
 
   static ConvTranspose make(const random::Key& key, const ConvTransposeModuleOptions& options) {
     Shape shape = options.kernel;
@@ -134,7 +135,7 @@ struct EmbeddingOptions {
 template <class T = float>
 struct Embedding {
   Array<T> table;  // (count, features)
-  tree::Static<std::optional<std::int64_t>> padding_idx = {};
+  tree::Static<nax::detail::where_used_t<std::optional<std::int64_t>, T>> padding_idx = {};
   nax::detail::Int8Field<1> int8 = {};  // by quantize(), for attend()
 
   static Embedding make(const random::Key& key, const EmbeddingOptions& options) {
@@ -165,8 +166,8 @@ struct BagOptions {
 template <class T = float>
 struct EmbeddingBag {
   Array<T> table;  // (count, features)
-  tree::Static<std::string> mode = "mean";
-  tree::Static<std::optional<std::int64_t>> padding_idx = {};
+  tree::Static<nax::detail::where_used_t<std::string, T>> mode = "mean";
+  tree::Static<nax::detail::where_used_t<std::optional<std::int64_t>, T>> padding_idx = {};
 
   static EmbeddingBag make(const random::Key& key, const BagOptions& options) {
     const auto made = Embedding<T>::make(key, {options.count, options.features, options.padding_idx});

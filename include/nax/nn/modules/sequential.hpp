@@ -94,7 +94,7 @@ struct Sequential {
     if constexpr (i == sizeof...(Layers)) {
       return x;
     } else {
-      const auto own = key_of(key, i);
+      const auto own = key_of<i>(key);
       return run<i + 1>(key, nax::detail::call_layer(own ? &*own : nullptr, std::get<i>(layers), x));
     }
   }
@@ -108,7 +108,7 @@ struct Sequential {
       return std::pair{x, std::make_tuple(done...)};
     } else {
       const auto& layer = std::get<i>(layers);
-      const auto own = key_of(key, i);
+      const auto own = key_of<i>(key);
       const random::Key* const at = own ? &*own : nullptr;
       if constexpr (nax::detail::HasStats<std::remove_cvref_t<decltype(layer)>>) {
         const auto [y, next] = nax::detail::call_layer(at, layer, x, std::get<i>(stats), options);
@@ -119,7 +119,8 @@ struct Sequential {
       }
     }
   }
-  static std::optional<random::Key> key_of(const random::Key* key, std::size_t i) {
+  template <std::size_t i, class Key>
+  static std::optional<Key> key_of(const Key* key) {
     if (!key) return {};
     return random::fold_in(*key, static_cast<std::int64_t>(i));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nax/core/array.hpp"
+#include "nax/core/where_used.hpp"
 #include "nax/expr/expressions/debug_nans.hpp"
 #include "nax/tree/for_each.hpp"
 
@@ -72,7 +73,7 @@ template <class Model, class... Inputs>
 Summary summary(const Model& model, const Inputs&... inputs) {
   static_assert(std::is_invocable_v<const Model&, const Inputs&...>,
                 "nn::summary: the model cannot be called with these inputs");
-  nax::detail::ModelObserver seen(model);
+  nax::detail::where_used_t<nax::detail::ModelObserver, Model> seen(model);
   const auto see = [&seen](const nax::detail::ObservedOperation& operation) { seen.see(operation); };
   const nax::detail::OperationObserver observer(see);
   {

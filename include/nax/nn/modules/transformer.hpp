@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nax/core/where_used.hpp"
 #include "nax/nn/modules/attention.hpp"
 #include "nax/nn/modules/layers.hpp"
 #include "nax/nn/modules/norms.hpp"
@@ -84,7 +85,7 @@ struct TransformerEncoderLayer {
   MultiHeadAttention<T> attention;
   LayerNorm<T> attention_norm, hidden_norm;
   Linear<T> wide, narrow;
-  tree::Static<nax::detail::TransformerSettings> settings = {};
+  tree::Static<nax::detail::where_used_t<nax::detail::TransformerSettings, T>> settings = {};
 
   static TransformerEncoderLayer make(const random::Key& key, const TransformerOptions& options) {
     const auto keys = random::split(key, 3);
@@ -145,7 +146,7 @@ struct TransformerDecoderLayer {
   MultiHeadAttention<T> attention, memory_attention;
   LayerNorm<T> attention_norm, memory_norm, hidden_norm;
   Linear<T> wide, narrow;
-  tree::Static<nax::detail::TransformerSettings> settings = {};
+  tree::Static<nax::detail::where_used_t<nax::detail::TransformerSettings, T>> settings = {};
 
   static TransformerDecoderLayer make(const random::Key& key, const TransformerOptions& options) {
     const auto keys = random::split(key, 2);
