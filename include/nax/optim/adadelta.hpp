@@ -27,7 +27,7 @@ class Adadelta {
     return {detail::no_steps(), detail::filled(params, 0), detail::filled(params, 0)};
   }
   template <class G, class S, class P>
-  auto update(const G& grads_, AdadeltaState<S> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads_, AdadeltaState<S> state, const P& params) const {
     const double rho = options_.rho, eps = options_.eps;
     const auto rate = detail::rate_at(rate_, state.count);
     const auto mean_square = [rho](const auto& x, const auto& average) {

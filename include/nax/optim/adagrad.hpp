@@ -26,7 +26,7 @@ class Adagrad {
     return {detail::no_steps(), detail::filled(params, options_.initial_accumulator_value)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, const AdagradState<S>& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const AdagradState<S>& state, const P&...) const {
     AdagradState<S> next{detail::next(state.count), {}};
     next.sum_of_squares = detail::map(
         "adagrad", [](const auto& g, const auto& s) { return detail::mix_square(1, g, 1, s); }, grads,

@@ -65,7 +65,7 @@ class Adam {
     return update(grads, std::move(state), grads);
   }
   template <class G, class S, class P>
-  auto update(const G& grads, AdamState<S> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, AdamState<S> state, const P& params) const {
     detail::Like<G> updates = detail::blank("adam", grads);
     const auto rate = detail::rate_at(rate_, state.count);
     state.count = detail::next(state.count);

@@ -24,7 +24,7 @@ class ZeroNans {
     return {Array<bool>(false)};
   }
   template <class G, class... P>
-  auto update(const G& grads, ZeroNansState state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, ZeroNansState state, const P&...) const {
     state.found_nan = Array<bool>(false);
     auto updates = detail::map(
         "zero_nans",
@@ -43,7 +43,7 @@ inline ZeroNans zero_nans() { return {}; }
 class Centralize : public Stateless {
  public:
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     auto updates = detail::map(
         "centralize",
         []<class T>(const Array<T>& g) {
@@ -69,7 +69,7 @@ class AdaptiveGradClip : public Stateless {
   AdaptiveGradClip(double clipping, const AdaptiveGradClipOptions& options)
       : clipping_(clipping), options_(options) {}
   template <class G, class P>
-  auto update(const G& grads, const EmptyState& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P& params) const {
     auto updates = detail::map(
         "adaptive_grad_clip",
         [&]<class T>(const Array<T>& g, const Array<T>& p) {
@@ -118,7 +118,7 @@ class DifferentiallyPrivateAggregate {
     return {key_};
   }
   template <class G, class... P>
-  auto update(const G& grads, const PrivateState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const PrivateState& state, const P&...) const {
     std::int64_t leaves = 0, examples = 0;
     using Real = nax::detail::where_used_t<Array<float>, G>;
     Real squares(0.f);

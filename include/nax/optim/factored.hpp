@@ -42,7 +42,7 @@ struct OnlyIf : public Stateless {
   Part part;
   OnlyIf(bool on_, Part part_) : on(on_), part(std::move(part_)) {}
   template <class G, class P>
-  auto update(const G& grads, const EmptyState& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P& params) const {
     if (on) return part.update(grads, state, params);
     return std::pair{detail::map(
                          "chain", [](const auto& g) { return g; }, grads),
@@ -74,7 +74,7 @@ class ScaleByFactoredRms {
     return {detail::no_steps(), zeros_of(0), zeros_of(1), zeros_of(2)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, FactoredState<S> state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, FactoredState<S> state, const P&...) const {
     detail::Like<G> updates = detail::blank("scale_by_factored_rms", grads);
     tree::detail::for_each(
         "scale_by_factored_rms",
@@ -127,7 +127,7 @@ class ScaleByParamBlockRms : public Stateless {
  public:
   explicit ScaleByParamBlockRms(double min_scale) : min_scale_(min_scale) {}
   template <class G, class P>
-  auto update(const G& grads, const EmptyState& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P& params) const {
     const double least = min_scale_;
     auto updates = detail::map(
         "scale_by_param_block_rms",

@@ -27,7 +27,7 @@ class Lion {
     return {detail::no_steps(), detail::filled(params, 0)};
   }
   template <class G, class S, class P>
-  auto update(const G& grads, const LionState<S>& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const LionState<S>& state, const P& params) const {
     const LionOptions& o = options_;
     LionState<S> next{detail::next(state.count), {}};
     const auto rate = detail::rate_at(rate_, state.count);

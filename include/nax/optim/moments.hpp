@@ -53,7 +53,7 @@ class Moments {
     return update(grads, std::move(state), grads);
   }
   template <class G, class S, class P>
-  auto update(const G& grads, S state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, S state, const P& params) const {
     Like<G> updates = blank(Rule::name, grads);
     const auto rate = rate_at(rate_, state.count);
     state.count = next(state.count);

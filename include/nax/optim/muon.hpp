@@ -61,7 +61,7 @@ class Muon {
                 params)};
   }
   template <class G, class S, class P>
-  auto update(const G& grads, MuonState<S> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, MuonState<S> state, const P& params) const {
     detail::Like<G> updates = detail::blank("muon", grads);
     const auto rate = detail::rate_at(rate_, state.count);
     state.count = detail::next(state.count);

@@ -46,7 +46,7 @@ class Prodigy {
             detail::no_steps()};
   }
   template <class G, class S, class P>
-  auto update(const G& grads, ProdigyState<S> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, ProdigyState<S> state, const P& params) const {
     using Real = nax::detail::where_used_t<Array<float>, G>;
     const ProdigyOptions o = options_;
     const double beta3 = o.beta3.value_or(std::sqrt(o.b2));

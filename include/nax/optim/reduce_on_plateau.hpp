@@ -42,7 +42,7 @@ class ReduceOnPlateau {
   }
   // `value`, a number or a 0-d array, is the loss or another quantity that falls with progress.
   template <class G, class P, class V>
-  auto update(const G& grads, ReduceOnPlateauState state, const P&, const V& value) const {
+  [[nodiscard]] auto update(const G& grads, ReduceOnPlateauState state, const P&, const V& value) const {
     using Real = nax::detail::where_used_t<Array<float>, V>;
     state = observe(std::move(state), Real(value));
     auto updates = detail::map(

@@ -34,7 +34,7 @@ class Rmsprop {
   }
 
   template <class G, class S, class... P>
-  auto update(const G& grads, const RmspropState<S>& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const RmspropState<S>& state, const P&...) const {
     const RmspropOptions& o = options_;
     RmspropState<S> next{detail::next(state.count), {}, {}};
     next.nu = detail::map(

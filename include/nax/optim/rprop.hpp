@@ -24,7 +24,7 @@ class Rprop {
     return {detail::filled(params, rate_), detail::filled(params, 0)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, const RpropState<S>& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const RpropState<S>& state, const P&...) const {
     const RpropOptions o = options_;
     RpropState<S> next;
     next.step_sizes = detail::map(

@@ -12,7 +12,7 @@ namespace optim {
 class Normalize : public Stateless {
  public:
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     const auto norm = global_norm(grads);
     const Array<float> some = where(norm == 0.f, 1.f, norm);
     auto updates = detail::map(
@@ -55,7 +55,7 @@ class Sam {
     return SamState{detail::no_steps(), outer_.init(params), adversary_.init(params), params};
   }
   template <class G, class C, class O, class A, class P>
-  auto update(const G& grads, SamState<C, O, A> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, SamState<C, O, A> state, const P& params) const {
     using Updates = detail::Like<G>;
     const Array<bool> first = state.steps_since_sync == 0,
                       last = state.steps_since_sync == static_cast<std::int32_t>(options_.sync_period - 1);

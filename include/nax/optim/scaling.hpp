@@ -15,7 +15,7 @@ class Scale : public Stateless {
  public:
   explicit Scale(double factor) : factor_(factor) {}
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double factor = factor_;
     auto updates = detail::map(
         "scale", [factor](const auto& g) { return g * factor; }, grads);
@@ -66,7 +66,7 @@ class Ema {
     return {detail::no_steps(), detail::filled(params, 0)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, EmaState<S> state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, EmaState<S> state, const P&...) const {
     state.count = detail::next(state.count);
     tree::detail::for_each(
         "ema",
@@ -136,7 +136,7 @@ class ScaleByTrustRatio : public Stateless {
  public:
   explicit ScaleByTrustRatio(const TrustRatioOptions& options) : options_(options) {}
   template <class G, class P>
-  auto update(const G& grads, const EmptyState& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P& params) const {
     const TrustRatioOptions o = options_;
     auto updates = detail::map(
         "scale_by_trust_ratio",
@@ -164,7 +164,7 @@ class ClipByBlockRms : public Stateless {
  public:
   explicit ClipByBlockRms(double threshold) : threshold_(threshold) {}
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double threshold = threshold_;
     auto updates = detail::map(
         "clip_by_block_rms",

@@ -36,7 +36,7 @@ class ScheduleFree {
         Array<float>(static_cast<float>(options_.b1)), none, none, Count(1), inner_.init(params), params};
   }
   template <class G, class Z, class S, class P>
-  auto update(const G& grads, ScheduleFreeState<Z, S> state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, ScheduleFreeState<Z, S> state, const P& params) const {
     const double b1 = options_.b1;
     const Array<float> rate(detail::rate_at(rate_, state.step_count));
     state.max_lr = maximum(state.max_lr, rate);

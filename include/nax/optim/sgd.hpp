@@ -31,7 +31,7 @@ class Sgd {
 
   // A state that is given away (std::move) is brought up to date where it lies.
   template <class G, class S, class... P>
-  auto update(const G& grads, SgdState<S> state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, SgdState<S> state, const P&...) const {
     detail::Like<G> updates = detail::blank("sgd", grads);
     const auto rate = detail::rate_at(rate_, state.count);
     detail::LeafSteps steps = detail::leaf_steps(numbers(false), rate, nullptr);

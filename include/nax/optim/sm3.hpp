@@ -39,7 +39,7 @@ class Sm3 {
     return {std::move(mu), detail::filled(params, 0)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, const Sm3State<S>& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const Sm3State<S>& state, const P&...) const {
     const double b1 = options_.momentum, eps = 1e-8, rate = rate_;
     const auto sums = detail::map(
         "sm3", [](const auto& g, const auto& mu) { return sum_of_squares(g, mu); }, grads, state.mu);

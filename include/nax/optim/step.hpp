@@ -24,7 +24,7 @@ void step_leaf(Array<T>& p, const Advance& advance) {
 
 // params + updates; leaves that are not floating are passed on. Throws ValueError where the trees differ.
 template <class P, class U>
-auto apply_updates(const P& params, const U& updates) {
+[[nodiscard]] auto apply_updates(const P& params, const U& updates) {
   return tree::detail::map(
       "apply_updates",
       [](const auto& p, const auto& u) {

@@ -52,7 +52,7 @@ class ClipByGlobalNorm : public Stateless {
  public:
   explicit ClipByGlobalNorm(double max_norm) : max_norm_(max_norm) {}
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     const auto norm = global_norm(grads);
     const Array<float> factor = where(norm < max_norm_, 1.f, static_cast<float>(max_norm_) / norm);
     auto updates = detail::map(
@@ -76,7 +76,7 @@ class Clip : public Stateless {
  public:
   explicit Clip(double max_delta) : max_delta_(max_delta) {}
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     const double most = max_delta_;
     auto updates = detail::map(
         "clip", [most](const auto& g) { return minimum(maximum(g, -most), most); }, grads);
@@ -94,7 +94,7 @@ class AddDecayedWeights : public Stateless {
  public:
   explicit AddDecayedWeights(double weight_decay) : weight_decay_(weight_decay) {}
   template <class G, class P>
-  auto update(const G& grads, const EmptyState& state, const P& params) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P& params) const {
     const double decay = weight_decay_;
     auto updates = detail::map(
         "add_decayed_weights", [decay](const auto& g, const auto& p) { return detail::mix(1, g, decay, p); },
@@ -122,7 +122,7 @@ class Chain {
     return std::apply([&](const Each&... each) { return std::make_tuple(each.init(params)...); }, each_);
   }
   template <class G, class... S, class... P>
-  auto update(const G& grads, const std::tuple<S...>& state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, const std::tuple<S...>& state, const P&... params) const {
     static_assert(sizeof...(S) == sizeof...(Each), "chain: the state belongs to another chain");
     return update_from<0>(grads, state, std::tuple<>(), params...);
   }

@@ -56,7 +56,7 @@ class Masked {
     return MaskedState{inner_.init(detail::kept_leaves(params, mask_))};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, MaskedState<S> state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, MaskedState<S> state, const P&... params) const {
     auto [updates, next] = inner_.update(detail::kept_leaves(grads, mask_), std::move(state.inner),
                                          detail::kept_leaves(params, mask_)...);
     return std::pair{detail::merged_leaves(updates, grads, mask_), MaskedState<S>{std::move(next)}};
@@ -76,7 +76,7 @@ Masked<Optimizer, Mask> masked(Optimizer inner, Mask mask) {
 class SetToZero : public Stateless {
  public:
   template <class G, class... P>
-  auto update(const G& grads, const EmptyState& state, const P&...) const {
+  [[nodiscard]] auto update(const G& grads, const EmptyState& state, const P&...) const {
     auto updates = detail::map(
         "set_to_zero", [](const auto& g) { return zeros_like(g); }, grads);
     return std::pair{std::move(updates), state};
@@ -103,7 +103,7 @@ class MultiTransform {
         groups_);
   }
   template <class G, class... S, class... P>
-  auto update(const G& grads, std::tuple<S...> state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, std::tuple<S...> state, const P&... params) const {
     static_assert(sizeof...(S) == sizeof...(Optimizers),
                   "multi_transform: the state belongs to another optimiser");
     G updates = grads;
@@ -174,7 +174,7 @@ class MultiSteps {
                            inner_.init(params)};
   }
   template <class G, class M, class S, class... P>
-  auto update(const G& grads, MultiStepsState<M, S> state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, MultiStepsState<M, S> state, const P&... params) const {
     state.mini_step = detail::next(state.mini_step);
     const auto part = 1 / state.mini_step.template astype<float>();
     state.mean = detail::map(
@@ -233,7 +233,7 @@ class ApplyIfFinite {
     return ApplyIfFiniteState{detail::no_steps(), detail::no_steps(), Array<bool>(true), inner_.init(params)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, ApplyIfFiniteState<S> state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, ApplyIfFiniteState<S> state, const P&... params) const {
     using Updates = detail::Like<G>;
     using Bools = detail::where_used_t<Array<bool>, G>;
     Bools finite(true);
@@ -303,7 +303,7 @@ class Lookahead {
     return LookaheadState{fast_.init(params.fast), detail::no_steps()};
   }
   template <class G, class S, class P>
-  auto update(const G& grads, LookaheadState<S> state, const LookaheadParams<P>& params) const {
+  [[nodiscard]] auto update(const G& grads, LookaheadState<S> state, const LookaheadParams<P>& params) const {
     auto result = fast_.update(grads, std::move(state.fast_state), params.fast);
     const auto& fast = result.first;
     state.fast_state = std::move(result.second);
@@ -352,7 +352,7 @@ class InjectHyperparams {
     return InjectHyperparamsState{first_, make_(first_).init(params)};
   }
   template <class G, class S, class... P>
-  auto update(const G& grads, InjectHyperparamsState<H, S> state, const P&... params) const {
+  [[nodiscard]] auto update(const G& grads, InjectHyperparamsState<H, S> state, const P&... params) const {
     auto [updates, next] = make_(state.hyperparams).update(grads, std::move(state.inner), params...);
     state.inner = std::move(next);
     return std::pair{std::move(updates), std::move(state)};
