@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/linalg/cholesky.hpp"
 #include "nax/numpy/products/matmul.hpp"
 #include "nax/numpy/reductions/sum.hpp"
@@ -48,7 +49,8 @@ auto multivariate_normal(const Key& key, const M& mean, const C& cov) {
   Shape means = detail::shape_of_parameter(mean), covs = detail::shape_of_parameter(cov);
   for (int i = 0; i < 1 && !means.empty(); ++i) means.pop_back();
   for (int i = 0; i < 2 && !covs.empty(); ++i) covs.pop_back();
-  return multivariate_normal<T>(key, mean, cov, nax::broadcast_shapes({means, covs}));
+  return multivariate_normal<T>(
+      key, mean, cov, nax::broadcast_shapes(nax::detail::where_used_t<std::vector<Shape>, M>{means, covs}));
 }
 
 struct OrthogonalOptions {
@@ -68,7 +70,7 @@ requires is_floating_v<T> Array<T> orthogonal(const Key& key, std::int64_t n, co
   const auto fill = [=](std::uint64_t k, std::int64_t, std::int64_t size, T* out) {
     std::vector<T> draws(static_cast<std::size_t>(size));
     detail::fill_normal(k, size, draws.data());
-    std::vector<double> q(static_cast<std::size_t>(each));
+    nax::detail::where_used_t<std::vector<double>, T> q(static_cast<std::size_t>(each));
     for (std::int64_t at = 0; at < size; at += each) {
       detail::orthonormal_columns(draws.data() + at, tall, few, q.data());
       for (std::int64_t i = 0; i < n; ++i)

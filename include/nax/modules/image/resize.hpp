@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/conversion/array_methods.hpp"
 #include "nax/numpy/elementwise/extrema.hpp"
 #include "nax/numpy/elementwise/rounding.hpp"
@@ -80,8 +81,9 @@ Array<T> resize(const Array<T>& x, const Shape& size, const ResizeOptions& optio
                      columns = detail::taps_of(width, size[1], options);
   if constexpr (std::is_same_v<T, std::uint8_t>) {
     if (is_transformed(x) || on_accelerator(x)) {
-      const Array<float> resized = detail::resize_by_products(x.template astype<float>(), rows, columns);
-      return Array<float>(clip(rint(resized), 0.f, 255.f)).template astype<std::uint8_t>();
+      using Floats = nax::detail::where_used_t<Array<float>, T>;
+      const Floats resized = detail::resize_by_products(x.template astype<float>(), rows, columns);
+      return Floats(clip(rint(resized), 0.f, 255.f)).template astype<std::uint8_t>();
     }
     const Array<T> whole = nax::detail::typed<T>(contiguous(x));
     Frame frame = layout_of(whole);

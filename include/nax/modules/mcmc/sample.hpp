@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/mcmc/chain.hpp"
 #include "nax/modules/optimize/problem.hpp"
 #include "nax/random/key.hpp"
@@ -114,7 +115,7 @@ auto sample(const char* function, Trajectory trajectory, const random::Key& key,
                                .jitter = o.jitter,
                                .max_energy_error = o.max_energy_error,
                                .max_depth = o.max_depth};
-  std::vector<Chain> chains;
+  nax::detail::where_used_t<std::vector<Chain>, Tree> chains;
   for (std::int64_t i = 0; i < o.chains; ++i)
     chains.push_back(run_chain(settings, density, start, random::fold_in(key, i)));
 

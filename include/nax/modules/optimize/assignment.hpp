@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -31,18 +30,8 @@ auto linear_sum_assignment(const C& cost_, const LinearSumAssignmentOptions& o =
     for (double& v : values) v = -v;
   const std::size_t rows = static_cast<std::size_t>(tall ? cost.shape(1) : cost.shape(0));
   const std::size_t columns = static_cast<std::size_t>(tall ? cost.shape(0) : cost.shape(1));
-  const std::vector<std::int64_t> to = detail::assign_rows(rows, columns, values);
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::int64_t row = static_cast<std::int64_t>(i);
-    pairs.push_back(tall ? std::pair{to[i], row} : std::pair{row, to[i]});
-  }
-  std::sort(pairs.begin(), pairs.end());
   std::vector<std::int64_t> row_ind, col_ind;
-  for (const auto& [i, j] : pairs) {
-    row_ind.push_back(i);
-    col_ind.push_back(j);
-  }
+  detail::assign_pairs(rows, columns, values, tall, row_ind, col_ind);
   return std::pair{asarray(row_ind), asarray(col_ind)};
 }
 

@@ -72,5 +72,20 @@ NAX_ENGINE std::vector<std::int64_t> assign_rows(std::size_t rows, std::size_t c
   return std::vector<std::int64_t>(column_of.begin(), column_of.end());
 }
 
+NAX_ENGINE void assign_pairs(std::size_t rows, std::size_t columns, const Vector& cost, bool swapped,
+                             std::vector<std::int64_t>& first, std::vector<std::int64_t>& second) {
+  const std::vector<std::int64_t> to = assign_rows(rows, columns, cost);
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::int64_t row = static_cast<std::int64_t>(i);
+    pairs.push_back(swapped ? std::pair{to[i], row} : std::pair{row, to[i]});
+  }
+  std::sort(pairs.begin(), pairs.end());
+  for (const auto& [i, j] : pairs) {
+    first.push_back(i);
+    second.push_back(j);
+  }
+}
+
 }  // namespace optimize::detail
 NAX_END

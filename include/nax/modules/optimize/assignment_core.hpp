@@ -12,6 +12,9 @@ namespace optimize::detail {
 // least cost: shortest augmenting paths (Crouse 2016). Throws ValueError for NaN, -infinity, and where
 // every assignment costs infinity.
 NAX_ENGINE std::vector<std::int64_t> assign_rows(std::size_t rows, std::size_t columns, const Vector& cost);
+// Such an assignment as pairs in the order of the first; `swapped`: of columns and rows.
+NAX_ENGINE void assign_pairs(std::size_t rows, std::size_t columns, const Vector& cost, bool swapped,
+                             std::vector<std::int64_t>& first, std::vector<std::int64_t>& second);
 
 }  // namespace optimize::detail
 NAX_END

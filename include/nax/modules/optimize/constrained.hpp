@@ -68,13 +68,14 @@ ConstrainedSolution solve_constrained(const RealFunction& f, const RealFunction&
     const Real x = both(slice(0, split)), y = both(slice(split, none));
     return f(x) + sum(y * constraints(x));
   };
-  const auto joined = [](const Vector& x, const Vector& y) {
-    Vector both = x;
+  using Numbers = nax::detail::where_used_t<Vector, Nothing>;
+  const auto joined = [](const Numbers& x, const Numbers& y) {
+    Numbers both = x;
     both.insert(both.end(), y.begin(), y.end());
     return vector_of<double>(both);
   };
-  const auto split_values = [&](const Real& both, Vector& c) {
-    const Vector numbers = values_of(both);
+  const auto split_values = [&](const Real& both, Numbers& c) {
+    const Numbers numbers = values_of(both);
     c.assign(numbers.begin() + 1, numbers.end());
     return numbers[0];
   };

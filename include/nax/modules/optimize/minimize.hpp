@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "nax/core/where_used.hpp"
 #include "nax/modules/optimize/constrained.hpp"
 #include "nax/modules/optimize/implicit.hpp"
 #include "nax/modules/optimize/minimize_core.hpp"
@@ -65,6 +66,8 @@ namespace detail {
 template <class Vectors, class F, class Tree>
 auto minimize_under(const Vectors& on, const F& scalar, const Tree& x0, const MinimizeOptions& o) {
   using E = typename Vectors::E;
+  using Parts = nax::detail::where_used_t<std::vector<Array<double>>, Vectors>;
+  using Flags = nax::detail::where_used_t<std::vector<char>, Vectors>;
   if (!o.method.empty() && o.method != "interior-point")
     raise<ValueError>({"minimize: constraints need method 'interior-point', not '", o.method, "'"});
   const Vector start = values_of(tree::ravel(x0).first);
@@ -74,11 +77,11 @@ auto minimize_under(const Vectors& on, const F& scalar, const Tree& x0, const Mi
   };
   const RealFunction constraints = [&](const Array<double>& x) -> Array<double> {
     const std::any tree = on.tree_of(x.template astype<E>());
-    std::vector<Array<double>> parts;
+    Parts parts;
     for (const Constraint& each : o.constraints) parts.push_back(each(tree, o.args));
     return parts.size() == 1 ? parts[0] : Array<double>(concatenate(parts));
   };
-  std::vector<char> equality;
+  Flags equality;
   for (const Constraint& each : o.constraints) {
     if (each.type() != "eq" && each.type() != "ineq")
       raise<ValueError>({"minimize: constraints: a type must be 'eq' or 'ineq', not '", each.type(), "'"});

@@ -48,7 +48,7 @@ void append_numbers(const Tree& t, Vector& to) {
         if constexpr (Scalar<Leaf>) {
           to.push_back(static_cast<double>(leaf));
         } else if constexpr (is_array_v<Leaf>) {
-          const Vector values = values_of(leaf);
+          const auto values = values_of(leaf);
           to.insert(to.end(), values.begin(), values.end());
         }
       },
@@ -73,13 +73,7 @@ class PerParameter {
 
   bool empty() const { return values_.empty(); }
   // n numbers, `otherwise` where none are given. Throws ValueError for another count.
-  detail::Vector of(const char* function, const char* name, std::size_t n, double otherwise) const {
-    if (values_.empty()) return detail::Vector(n, otherwise);
-    if (single_) return detail::Vector(n, values_[0]);
-    if (values_.size() != n)
-      raise<ValueError>({function, ": ", name, " has ", values_.size(), " elements, x0 ", n});
-    return values_;
-  }
+  detail::Vector of(const char* function, const char* name, std::size_t n, double otherwise) const;
 
  private:
   detail::Vector values_;
@@ -104,12 +98,7 @@ class StepScales {
   StepScales(std::initializer_list<double> values) : values_(values) {}
 
   // n numbers, or none for the Jacobian's columns.
-  detail::Vector of(const char* function, std::size_t n, bool by_jacobian) const {
-    if (!name_.empty() && name_ != "jac")
-      raise<ValueError>({function, ": x_scale must be 'jac' or numbers, not '", name_, "'"});
-    if (!name_.empty() || (values_.empty() && by_jacobian)) return {};
-    return values_.of(function, "x_scale", n, 1);
-  }
+  detail::Vector of(const char* function, std::size_t n, bool by_jacobian) const;
 
  private:
   std::string_view name_;
@@ -150,10 +139,11 @@ class Arguments {
   template <class A>
   void keep(const A& argument) {
     if constexpr (Scalar<A> && std::is_arithmetic_v<A>)
-      parts_.emplace_back(static_cast<double>(argument));
+      keep_number(static_cast<double>(argument));
     else
       parts_.emplace_back(nax::detail::evaluated(argument));
   }
+  void keep_number(double number);
   template <class T, class... From>
   static bool as_array(const std::any& part, Array<T>& out) {
     if (const double* number = std::any_cast<double>(&part)) {
@@ -295,3 +285,7 @@ void store_matrix(const char* function, const char* what, const Array<E>& from, 
 }  // namespace detail
 }  // namespace optimize
 NAX_END
+
+#if !defined(NAX_CALLS_LIBRARY)
+#include "nax/modules/optimize/problem-inl.hpp"
+#endif

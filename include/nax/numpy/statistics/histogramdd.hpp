@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/core/where_used.hpp"
 #include "nax/numpy/statistics/histogram.hpp"
 
 // Histograms over several dimensions.
@@ -62,7 +63,8 @@ HistogramOfAxes<T> histogram_of(const char* function, const std::vector<Array<T>
   const std::vector<Bins<T>> bins = options.bins.over(function, dimensions);
   HistogramOfAxes<T> result;
   Shape grid;
-  Array<std::int32_t> place(0);
+  using Places = where_used_t<Array<std::int32_t>, T>;
+  Places place(0);
   for (std::size_t d = 0; d < points.size(); ++d) {
     check_rule_and_weights(function, bins[d], options.weights);
     result.edges.push_back(bin_edges(function, points[d], bins[d],
@@ -71,9 +73,9 @@ HistogramOfAxes<T> histogram_of(const char* function, const std::vector<Array<T>
     grid.push_back(all);
     if (count_elements(function, grid) > INT32_MAX)
       raise<ValueError>({function, ": too many bins: ", grid, " with those for what lies outside"});
-    const Array<std::int32_t> own = bin_places(function, points[d], result.edges.back());
+    const Places own = bin_places(function, points[d], result.edges.back());
     place = evaluate(make_expr<rules::add>(
-        make_expr<rules::multiply>(place, Array<std::int32_t>(static_cast<std::int32_t>(all))), own));
+        make_expr<rules::multiply>(place, Places(static_cast<std::int32_t>(all))), own));
   }
   Array<T> counts = reshape_to(
       function, count_in_bins(function, place, options.weights, count_elements(function, grid)), grid);
