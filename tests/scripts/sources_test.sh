@@ -7,6 +7,7 @@
 # - no line begins as a directive of C++20's modules would, which nvcc refuses;
 # - docs/environment.md explains every environment variable;
 # - numbers are read from arrays (item()) where host_reads.txt says so, and no more often;
+# - kernels of the host are called through operations, but for the paths in a table of docs/how_it_works.md;
 # - comments begin with a verb or a thing (not with "What", "The same", "Whoever"), and speak of no "somebody".
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -52,6 +53,19 @@ while read -r file; do
     grep -q "^#undef $macro\$" "$file" || fail "$file: defines $macro and does not undefine it"
   done < <(sed -n 's/^ *# *define \([A-Za-z_0-9]*\).*/\1/p' "$file" | sort -u)
 done < <(find tests -name '*_test.cpp' ! -path 'tests/cpu/*' | sort) # tests/cpu is compiled file by file
+
+# Kernels of the host are called by operations (backend) and expressions; elsewhere where a table says why. Types of kernels and of
+# reducers, which functions of an element type provide, call nothing.
+table=$(sed -n '/^| direct path to the host /,/^$/p' docs/how_it_works.md)
+while read -r file; do
+  sed 's://.*::' "$file" | tr '\n' ' ' |
+    sed -E 's/cpu::provide(_reducer)?<[^;{]*\(\);//g; s/cpu::(reduce_op::|sortable_t|Scratch<|detail::parallel_grain)//g' | grep -q 'cpu::' || continue
+  grep -qF "\`${file#include/nax/}\`" <<<"$table" ||
+    fail "$file: calls the host's kernels, and no row of docs/how_it_works.md (direct path to the host) names it"
+done < <(grep -rl --include=*.hpp 'cpu::' include/nax | grep -vE '^include/nax/(backend|ops|expr|formula|program|devices|compiled)/')
+while read -r file; do
+  [[ -e include/nax/$file ]] || fail "docs/how_it_works.md: a direct path to the host is in include/nax/$file, which is not there"
+done < <(grep -o '`[a-z_0-9/]*\.hpp`' <<<"$table" | tr -d '`')
 
 # What systems do differently stands in one place, and no file reads windows.h, whose macros would reach users.
 while read -r line; do fail "$line: headers of the system belong in core/os"; done < <(
