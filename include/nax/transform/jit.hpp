@@ -127,7 +127,7 @@ class Jitted {
     bool usual = true;
     for_each_of(inputs, [&](std::size_t i, auto& argument) {
       if constexpr (is_tree_v<std::remove_cvref_t<decltype(argument)>>) {
-        key.add(argument, fixed[i]);
+        key.add(argument);
         if (fixed[i]) return;
         tree::for_each(
             [&](const auto& leaf) {
@@ -236,7 +236,7 @@ class Jitted {
         if constexpr (tree::detail::has_quick_signature<Argument>()) {
           if (!is(fixed, i)) return tree::detail::add_signature(argument, signature, visit);
         }
-        key.add(argument, is(fixed, i));
+        key.add(argument);
         if (!is(fixed, i)) tree::for_each(visit, argument);
       }
     });

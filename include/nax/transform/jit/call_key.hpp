@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "nax/core/array.hpp"
-#include "nax/core/transfer.hpp"
 #include "nax/tree/for_each.hpp"
 #include "nax/tree/structure.hpp"
 #include "nax/tree/traits.hpp"
@@ -17,17 +16,15 @@ namespace detail {
 class CallKey {
  public:
   template <class Tree>
-  void add(const Tree& t, bool by_value) {
+  void add(const Tree& t) {
     structures_.push_back(tree::structure(t));
     tree::for_each(
         [&](const auto& leaf) {
           using Leaf = std::remove_cvref_t<decltype(leaf)>;
-          if constexpr (is_array_v<Leaf>) {
+          if constexpr (is_array_v<Leaf>)
             add_array(leaf);
-            if (by_value) add_bytes(raw_data(on_host(leaf)), bytes_of(leaf));
-          } else if constexpr (Scalar<Leaf>) {
+          else if constexpr (Scalar<Leaf>)
             add_bytes(&leaf, sizeof leaf);
-          }
         },
         t);
   }
