@@ -23,11 +23,14 @@ bool is_in_pieces(const loops::Attention& f) {
   return is_row_of_pieces<T>(f.q) && is_row_of_pieces<T>(f.k) && is_row_of_pieces<T>(f.v) &&
          static_cast<std::uintptr_t>(f.width) * sizeof(T) % piece_bytes == 0;
 }
-// Replaces a window by one of as many keys as kernels count; false for more queries, keys or wider rows.
-inline bool is_in_reach(loops::Attention& f) {
+// Are there no more queries and keys than kernels count, in rows that are no wider?
+inline bool is_in_reach(const loops::Attention& f) {
+  return f.width <= 128 && f.queries <= most_places && f.keys <= most_places;
+}
+// The window as one of as many keys as kernels count.
+inline void narrow_window(loops::Attention& f) {
   f.left = std::clamp(f.left, -most_places, most_places);
   f.right = std::clamp(f.right, -most_places, most_places);
-  return f.width <= 128 && f.queries <= most_places && f.keys <= most_places;
 }
 
 template <class T, int rows, class Body>
@@ -51,14 +54,14 @@ inline bool is_of_8_0(Device device) {
 inline bool is_of_8_0(Device) { return true; }
 #endif
 
-inline bool has_attention(Device device, DType dtype, loops::Attention f) {
+inline bool has_attention(Device device, DType dtype, const loops::Attention& f) {
   if (!is_in_reach(f) || (f.width > 64 && !is_of_8_0(device))) return false;
   return dtype == DType::float32 ||
          ((dtype == DType::float16 || dtype == DType::bfloat16) && is_of_8_0(device));
 }
 // Of operands for which there is a kernel.
 inline void launch_attention(Device device, DType dtype, loops::Attention f) {
-  is_in_reach(f);
+  narrow_window(f);
   const auto run = [&]<int width>(std::integral_constant<int, width>) {
     if (dtype == DType::float32)
       launch_attention_of<float, 64>(device, f, AttendFloat<width>{});
@@ -92,11 +95,11 @@ void launch_attention_gradient_of(Device device, const loops::AttentionGradient&
   launch_blocks(device, f.batch * f.groups * of_keys.parts, of_keys);
 }
 
-inline bool has_attention_gradient(Device device, DType dtype, loops::Attention f) {
-  return is_in_reach(f) && is_of_8_0(device) && has_attention(device, dtype, f);
+inline bool has_attention_gradient(Device device, DType dtype, const loops::Attention& f) {
+  return is_of_8_0(device) && has_attention(device, dtype, f);
 }
 inline void launch_attention_gradient(Device device, DType dtype, loops::AttentionGradient x) {
-  is_in_reach(x.attention);
+  narrow_window(x.attention);
   const auto run = [&]<int width>(std::integral_constant<int, width>) {
     const auto of_half = [&]<class T>(std::type_identity<T>) {
       launch_attention_gradient_of<T, 128>(device, x, QueryGradients<T, width>{}, KeyGradients<T, width>{});
