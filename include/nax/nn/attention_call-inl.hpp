@@ -75,7 +75,7 @@ class PlacedAttention {
     f.causal = of.causal, f.window = of.window;
     f.left = of.left, f.right = of.right;
     for (int i = 0; i < operands; ++i)
-      if (all[i]) placed_[i].emplace(here(*all[i]), examples, visible_axes(i), i < 3);
+      if (all[i]) placed_[i].emplace(beside(device, *all[i]), examples, visible_axes(i), i < 3);
     f.q = placed_[0]->rows(), f.k = placed_[1]->rows(), f.v = placed_[2]->rows();
     if (placed_[3]) f.bias = placed_[3]->plane();
     if (placed_[4]) f.mask = placed_[4]->plane();
@@ -85,11 +85,6 @@ class PlacedAttention {
 
   // Operand i of the call.
   const void* data(int i) const { return placed_[i] ? placed_[i]->data() : nullptr; }
-  // x where the operation runs.
-  ArrayBase here(const ArrayBase& x) const {
-    return on_accelerator(device) && !on_accelerator(x) ? moved(contiguous(x, transforms_handled), device)
-                                                        : x;
-  }
   // A row-major array over the examples and the visible axes of `like` behind B.
   ArrayBase made_like(const ArrayBase& like, DType dtype) const {
     return allocate(dtype, over(like), device);
@@ -145,10 +140,10 @@ NAX_ENGINE std::array<ArrayBase, 3> attention_gradients(const AttentionOperands&
   const Device device = placed.device;
   ops::AttendGradient form;
   form.what = placed.f, form.dtype = of.query.dtype();
-  const OverExamples result(placed.here(result_), placed.examples, 4, true),
-      g(placed.here(g_), placed.examples, 4, true);
+  const OverExamples result(beside(device, result_), placed.examples, 4, true),
+      g(beside(device, g_), placed.examples, 4, true);
   form.out = result.rows(), form.g = g.rows();
-  const ArrayBase kept = placed.packed(placed.here(kept_));
+  const ArrayBase kept = placed.packed(beside(device, kept_));
   std::array<ArrayBase, 3> made{placed.made_like(of.query, form.dtype), placed.made_like(of.key, form.dtype),
                                 placed.made_like(of.value, form.dtype)};
   const auto at = [&](int i) { return placed.data(i); };

@@ -30,11 +30,12 @@ inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
 }
 NAX_ENGINE ArrayBase contiguous(const ArrayBase& x);
 
-// Moves an array that the library made on the host to the device of x. Not recorded.
-inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) {
-  return on_accelerator(x) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), x.device())
-                                                    : made;
+// Moves an array that the library made on the host to a device, or that of x. Not recorded.
+inline ArrayBase beside(Device device, const ArrayBase& made) {
+  return on_accelerator(device) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), device)
+                                                         : made;
 }
+inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) { return beside(x.device(), made); }
 
 }  // namespace detail
 
