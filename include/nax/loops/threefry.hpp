@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "nax/core/abi.hpp"
@@ -55,6 +56,12 @@ constexpr Words threefry(std::uint64_t key, std::uint64_t counter) {
   Threefry<std::uint32_t, 1> one{{high}, {low}};
   one.hash(key);
   return {one.x[0], one.y[0]};
+}
+
+// How often n positions are sorted by random words for a permutation, since equal words are likely.
+inline int shuffle_rounds(std::int64_t n) {
+  return static_cast<int>(
+      std::ceil(3 * std::log(static_cast<double>(n < 1 ? 1 : n)) / std::log(4294967295.0)));
 }
 
 }  // namespace loops

@@ -99,8 +99,8 @@ template <class T, class Fill>
 Array<T> draw_whole(const char* function, const Key& key, const Shape& shape, const Fill& fill) {
   ArrayBase words;
   need_host(function, key.words());
-  const Device host = on_accelerator(current_device) ? Device{} : current_device;
-  Array<T> result = nax::detail::typed<T>(allocate_draw(function, key, shape, dtype_of<T>, words, host));
+  Array<T> result = nax::detail::typed<T>(
+      allocate_draw(function, key, shape, dtype_of<T>, words, nax::detail::host_device()));
   const std::int64_t n = shape.count();
   if (n == 0) return nax::detail::typed<T>(placed(std::move(result)));
   parallel_for(layout_of(words).size(), 1, [&](std::int64_t begin, std::int64_t end) {

@@ -16,7 +16,7 @@ NAX_ENGINE Array<std::int64_t> shuffled_on_device(const char* function, const Ke
       function, generated<std::int64_t>(function, n, [](std::int64_t i) { return i; }), Shape(extents));
   Array<std::int64_t> places = nax::detail::typed<std::int64_t>(copy_over(along, Frame{shape, {}}));
   Key rest = key;
-  for (int rounds = cpu::shuffle_rounds(shape.count()); rounds > 0; --rounds) {
+  for (int rounds = loops::shuffle_rounds(shape.count()); rounds > 0; --rounds) {
     const auto [next, own] = split(rest);
     const Array<std::uint32_t> sort_keys = bits<std::uint32_t>(own, shape);
     const Array<std::int64_t> order =

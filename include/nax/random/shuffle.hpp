@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "nax/backend/cpu/draws/shuffle.hpp"
+#include "nax/loops/threefry.hpp"
 #include "nax/numpy/sorting/sort.hpp"
 #include "nax/random/bits.hpp"
 

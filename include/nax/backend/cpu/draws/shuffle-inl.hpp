@@ -11,11 +11,6 @@
 NAX_BEGIN
 namespace cpu {
 
-NAX_ENGINE int shuffle_rounds(std::int64_t n) {
-  return static_cast<int>(
-      std::ceil(3 * std::log(static_cast<double>(n < 1 ? 1 : n)) / std::log(4294967295.0)));
-}
-
 namespace detail {
 
 // Shuffles the positions along the lines of one array.
@@ -31,7 +26,7 @@ class Shuffle {
     const std::int64_t size = lines_.count() * lines_.n;
     for (std::int64_t i = 0; i < size; ++i)
       positions_[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i / lines_.inner % lines_.n);
-    for (int rounds = shuffle_rounds(size); rounds > 0; --rounds) {
+    for (int rounds = loops::shuffle_rounds(size); rounds > 0; --rounds) {
       random_bits(word_pair(threefry(key, 1)), 0, size, sort_keys_.data());
       key = word_pair(threefry(key, 0));
       for (std::int64_t l = 0; l < lines_.count(); ++l) sort_line(first(l));

@@ -10,9 +10,6 @@
 NAX_BEGIN
 namespace cpu {
 
-// How often n positions are sorted.
-NAX_ENGINE int shuffle_rounds(std::int64_t n);
-
 // Writes, for each of `rows` keys, the first `kept` of the shuffled positions of each line; sort keys are
 // drawn for all elements of the lines. dtype: int32 or int64.
 NAX_ENGINE void shuffle(const loops::Lines& lines, std::int64_t kept, const std::uint64_t* keys,
