@@ -109,7 +109,7 @@ TEST(Formulas, LowerToStepsOfMachines) {
 
 TEST(Formulas, NeedARecorder) {
   EXPECT_THROW(Symbol<float>(1), nax::ValueError);
-  EXPECT_THROW(Recorder refused(nax::DType::int32), nax::TypeError);
+  EXPECT_THROW(Recorder refused(nax::DType::complex64), nax::TypeError);
   Recorder outer(nax::DType::float32);
   {
     Recorder inner(nax::DType::float64);

@@ -36,7 +36,7 @@ inline std::string number_text(double x) {
 }
 }  // namespace detail
 
-NAX_ENGINE DType type_of(const std::vector<Step>& steps) {
+NAX_ENGINE DType common_type(const std::vector<Step>& steps) {
   const DType type = steps.empty() ? DType::float32 : steps[0].type;
   const bool one = std::all_of(steps.begin(), steps.end(), [&](const Step& s) { return s.type == type; });
   return one && (type == DType::float32 || type == DType::float64) ? type : Formula::mixed;

@@ -56,7 +56,7 @@ struct Formula {
 };
 
 // The type of all steps, or `mixed`.
-NAX_ENGINE DType type_of(const std::vector<Step>& steps);
+NAX_ENGINE DType common_type(const std::vector<Step>& steps);
 // Whether every step is one that machines have, as `lowered` makes them.
 NAX_ENGINE bool is_lowered(const Formula& f);
 

@@ -47,17 +47,17 @@ namespace formula {
   X(either, 2, true)                                                                                  \
   X(differ, 2, true)                                                                                  \
   X(opposite, 1, true)                                                                                \
-  X(truth_as, 1, true) /* a truth beside numbers of the step's type */                                \
-  X(convert, 1, false) /* to the step's type; of a 16-bit float: rounded to it */                     \
-  X(select, 3, false)  /* the second where the first, a truth, holds; else the third */               \
-  X(keep, 2, false)    /* the second where the first holds; else 0 */                                 \
-  X(bit_and, 2, false) /* of whole numbers */                                                         \
-  X(bit_or, 2, false)                                                                                 \
-  X(bit_xor, 2, false)                                                                                \
-  X(bit_not, 1, false)                                                                                \
+  X(select, 3, false) /* the second where the first, a truth, holds; else the third */                \
+  X(keep, 2, false)   /* the second where the first holds; else 0 */                                  \
   X(call, 0, false)   /* a function of lanes */                                                       \
   X(rescue, 0, false) /* the second where the first holds; else a function of the further operands */ \
-  NAX_FORMULA_WRITTEN(X)
+  NAX_FORMULA_WRITTEN(X) NAX_FORMULA_TYPED(X)
+
+// Operations of formulas of several types, or of whole numbers.
+#define NAX_FORMULA_TYPED(X)                                                      \
+  X(convert, 1, false) /* to the step's type; of a 16-bit float: rounded to it */ \
+  X(truth_as, 1, true) /* a truth beside numbers of the step's type */            \
+  X(bit_and, 2, false) X(bit_or, 2, false) X(bit_xor, 2, false) X(bit_not, 1, false)
 
 // Operations that are written down as several of those above before a formula runs.
 #define NAX_FORMULA_WRITTEN(X)                                                                        \
@@ -97,7 +97,9 @@ inline constexpr OperationFacts operation_facts[] = {
 constexpr const OperationFacts& facts(Operation operation) {
   return operation_facts[static_cast<int>(operation)];
 }
-constexpr bool is_written(Operation operation) { return operation >= Operation::guarded; }
+constexpr bool is_written(Operation operation) {
+  return operation >= Operation::guarded && operation < Operation::convert;
+}
 
 // A function that runs on lanes: out[i] = f(in[0][i], ...). Its address names it.
 struct LaneFunction {

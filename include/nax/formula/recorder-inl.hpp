@@ -49,6 +49,7 @@ inline bool has_exact_reciprocal(double c, DType type) {
 
 NAX_ENGINE Recorder::Recorder(DType type, bool lowers)
     : lowers_(lowers), outer_(detail::recorder_of_thread()) {
+  if (dtype_kind(type) == Kind::complex) throw TypeError("formula: numbers must be real");
   formula_.type = type;
   detail::recorder_of_thread() = this;
 }
@@ -331,7 +332,7 @@ NAX_ENGINE Formula without_dead_steps(const Formula& f) {
     }
     kept.results.push_back(place[static_cast<std::size_t>(result)]);
   }
-  if (!kept.steps.empty()) kept.type = type_of(kept.steps);
+  if (!kept.steps.empty()) kept.type = common_type(kept.steps);
   return kept;
 }
 
