@@ -115,6 +115,9 @@ TEST(Hnsw, SavesAndLoads) {
   EXPECT_TRUE(array_equal(before.distances, after.distances));
   again.add(q);
   EXPECT_TRUE(array_equal(L(again.query(q, {.k = 1}).indices(_, 0)), L(arange<std::int64_t>(20) + 300)));
+  EXPECT_EQ(refusal<IoError>([&] { Hnsw::load(file.path, 6); }),
+            "Hnsw.load: '" + file.path + "' is an index by the metric 'cosine', not 'l2'");
+  EXPECT_THROW(Hnsw::load(file.path, 6, {.metric = "ip"}), IoError);
 }
 
 TEST(Hnsw, FilesAreThoseOfHnswlib) {

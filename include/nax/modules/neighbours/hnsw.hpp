@@ -18,7 +18,7 @@ struct HnswOptions {
   std::uint64_t seed = 100;  // of the levels
 };
 struct HnswLoadOptions {
-  std::string metric = "l2";  // of the index that was saved: the file does not say
+  std::string metric = "l2";  // of the index that was saved
   std::uint64_t seed = 100;
 };
 struct HnswQueryOptions {
@@ -60,7 +60,7 @@ class Hnsw {
   void save(const std::string& path) const;
   // Reads an index of vectors of `dimension` elements that save() wrote, or hnswlib's Python package; its
   // labels are then the indices. Throws IoError for a file that is damaged, holds a vector that add()
-  // refuses, or is of another dimension.
+  // refuses, or is of another dimension or metric. Files of hnswlib's own do not say their metric.
   static Hnsw load(const std::string& path, std::int64_t dimension, const HnswLoadOptions& options = {});
 
  private:

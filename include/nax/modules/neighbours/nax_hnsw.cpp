@@ -2,6 +2,7 @@
 // sources, as nax::cuda's is.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -67,6 +68,22 @@ struct Header {
         f(max_m0), f(m), f(mult), f(ef_construction);
   }
 };
+
+// hnswlib's files do not say their metric. Those of save() do, by the last bits of `mult`, which only scales
+// the levels that are drawn.
+constexpr std::uint64_t metric_bits = 0xffff, metric_mark = 0x6e50;
+
+double with_metric(double mult, Metric metric) {
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(mult) & ~metric_bits) |
+                               (metric_mark + static_cast<std::uint64_t>(metric)));
+}
+// The name of the metric that a file says; empty where it says none.
+std::string metric_in(double mult) {
+  const std::uint64_t code = (std::bit_cast<std::uint64_t>(mult) & metric_bits) - metric_mark;
+  for (const char* const name : {"l2", "ip", "cosine"})
+    if (code == static_cast<std::uint64_t>(nax::detail::metric_of("Hnsw.load", name))) return name;
+  return {};
+}
 
 }  // namespace
 
@@ -148,6 +165,7 @@ class Hnsw::Graph {
     io::detail::NewFile file("Hnsw.save", path);
     Header h = expected();
     h.capacity = base_.max_elements_, h.count = base_.cur_element_count;
+    h.mult = with_metric(h.mult, metric_);
     h.top_level = base_.maxlevel_, h.entry = base_.enterpoint_node_;
     h.each([&](const auto& value) { file.write(&value, sizeof(value)); });
     file.write(base_.data_level0_memory_, h.count * h.stride);
@@ -177,6 +195,9 @@ class Hnsw::Graph {
       file.fail("holds vectors of " +
                 std::to_string((h.label_at - std::min(h.label_at, h.data_at)) / sizeof(float)) +
                 " elements, not " + std::to_string(dimension));
+    const std::string own = metric_in(h.mult), asked = metric_in(with_metric(1, metric));
+    if (!own.empty() && own != asked)
+      file.fail("is an index by the metric '" + own + "', not '" + asked + "'");
     if (h.count > static_cast<std::uint64_t>(most_vectors) || h.count > (file.size() - at) / h.stride)
       file.fail("is truncated: " + std::to_string(h.count) + " vectors do not fit in it");
     io::detail::within_memory("Hnsw.load", path, [&] { graph->fill(h, read, file); });
