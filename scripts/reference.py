@@ -198,7 +198,7 @@ def parts_of(scope):
 
 
 def declare(text, body, scope, comment, header, entries, options):
-    code = " ".join(without_comments(text).split())
+    code = re.sub(r'\[\[\w+\]\] |NAX_RESULT\("[^"]*"\) ', "", " ".join(without_comments(text).split()))
     code = re.sub(r"^template <.*?> (?=(requires|auto|struct|class|inline|NAX|constexpr|[A-Z]|std|void|bool))", "", code)
     if m := re.match(r"(?:struct|class) (\w*Options)\b", code):
         options[parts_of(scope), m[1]] = Options(parse_fields(body or text), comment)
@@ -224,7 +224,7 @@ def declare(text, body, scope, comment, header, entries, options):
         return
     code = code.replace("decltype(auto)", "auto")
     code = re.sub(r"^requires ?.*? (?=auto |\w+<?[\w:, ]*>? \w+\()", "", code)
-    m = re.match(r"(?:inline |NAX_ENGINE |NAX_COMPILED_ONCE |constexpr |\[\[nodiscard\]\] )*([\w:<>,\s&*]+?[\s&*])(\w+)\(", code)
+    m = re.match(r"(?:inline |NAX_ENGINE |NAX_COMPILED_ONCE |constexpr )*([\w:<>,\s&*]+?[\s&*])(\w+)\(", code)
     if not m or m[2].startswith("operator") or m[1].split()[0] in ("struct", "class", "using", "return", "enum"):
         return
     stop = closing(code, m.end() - 1)

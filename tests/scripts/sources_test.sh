@@ -81,7 +81,7 @@ while read -r line; do fail "$line: use core/compiler.hpp or core/overflow.hpp";
 # Such a child has no threads, and uses no devices.
 while read -r line; do fail "$line: a lock is a ForkMutex (core/at_fork.hpp)"; done < <(
   grep -rnE 'std::[a-z_]*mutex\b' include/nax | grep -vE '(lock_guard|unique_lock|shared_lock)<std::' |
-    grep -vE '^include/nax/(devices/|parallel/(threads|device_threads)|core/(at_fork|graph_recording)|modules/(data/workers|storage/roles|neighbours/nax_hnsw)|expr/differentiation/shares_together|transform/jit/graph_cache)' || true)
+    grep -vE '^include/nax/(devices/|parallel/(threads|device_threads)|core/(at_fork|graph_memory)|modules/(data/workers|storage/roles|neighbours/nax_hnsw)|expr/differentiation/shares_together|transform/jit/graph_cache)' || true)
 
 while read -r line; do fail "$line: begins as a directive of modules does"; done < <(
   grep -rnE --include=*.{hpp,cpp,cu} '^ *(export +)?(module|import)( *[;(<"]| +[a-zA-Z_])' include tests examples benchmarks || true)

@@ -19,14 +19,14 @@ NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& sym
   std::vector<std::uint64_t> known;
   for (int i = 0; i < symbols.count && symbols.may_know; ++i) {
     const SymbolStep& step = symbols.steps[i];
-    if (step.kind != SymbolStep::Kind::number || !is_known(symbols, step, constants)) continue;
+    if (step.kind != SymbolStep::Kind::number || !is_known(step, constants)) continue;
     known.push_back(static_cast<std::uint64_t>(i));
     known.push_back(std::bit_cast<std::uint64_t>(number_at(step, constants)));
   }
   return known;
 }
 
-NAX_ENGINE bool is_known(const ExpressionSymbols& symbols, const SymbolStep& number, const void* constants) {
+NAX_ENGINE bool is_known(const SymbolStep& number, const void* constants) {
   if (number.truth || number.use == NumberUse::known) return true;
   return number.use == NumberUse::if_exact &&
          formula::detail::has_exact_reciprocal(number_at(number, constants), lane_of(number.stored));
@@ -131,7 +131,7 @@ class SymbolWalk {
       list_operands(step, operands);
       return step.record(operands);
     }
-    if (step.kind == SymbolStep::Kind::number && is_known(symbols_, step, constants_)) {
+    if (step.kind == SymbolStep::Kind::number && is_known(step, constants_)) {
       const double number = number_at(step, constants_);
       return step.truth ? recorder_.truth(number != 0)
                         : recorder_.constant(number, stored_ ? step.stored : symbols_.type);

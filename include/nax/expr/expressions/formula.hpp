@@ -282,7 +282,7 @@ inline constexpr bool has_program_formula = has_formula<E> ||
                                             (std::is_void_v<packet_element_t<E>> && has_mixed_steps<E>);
 
 // Whether a number of the expression is part of its formula.
-NAX_ENGINE bool is_known(const ExpressionSymbols& symbols, const SymbolStep& number, const void* constants);
+NAX_ENGINE bool is_known(const SymbolStep& number, const void* constants);
 // The numbers that are part of the formula: for each, which step it is, and its double's bits.
 NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants);
 // How a formula reads and writes: as kernels do, in whose tiles all is of the packets' type, or as arrays are
