@@ -109,7 +109,7 @@ double microseconds(int times, const F& f) {
   double best = 1e300;
   for (int turn = 0; turn < 5; ++turn) {
     const auto began = std::chrono::steady_clock::now();
-    for (int i = 0; i < times; ++i) f();
+    for (int i = 0; i < times; ++i) static_cast<void>(f());
     const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - began;
     best = std::min(best, spent.count() / times);
   }

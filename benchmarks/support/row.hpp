@@ -27,7 +27,7 @@ template <class Step, class Result>
 Work work(Step step, Result result) {
   return {[step = std::move(step)](std::int64_t n) mutable {
             for (std::int64_t i = 0; i < n; ++i) {
-              step();
+              static_cast<void>(step());
               asm volatile("" : : : "memory");
             }
           },
