@@ -2,7 +2,7 @@
 # its own expressions. Both are static, or shared with BUILD_SHARED_LIBS.
 
 # Kernels independent of devices, equal in every such library.
-nax_sources_of_library(sources ${NAX_KERNEL_SOURCES} special)
+nax_sources_of_library(sources ${NAX_KERNEL_SOURCES})
 add_library(nax_compiled_kernels OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(nax_compiled_kernels PRIVATE nax_headers)
 nax_compile_for_library(nax_compiled_kernels)

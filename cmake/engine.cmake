@@ -154,7 +154,7 @@ list(TRANSFORM NAX_LEFT_OUT_MODULES PREPEND NAX_WITHOUT_)
 
 # nax_add_engine(<target> <option of add_library>...): such a library
 function(nax_add_engine target)
-  nax_sources_of_library(sources engine)
+  nax_sources_of_library(sources engine special)
   add_library(${target} ${ARGN} ${sources})
   target_compile_definitions(${target} PRIVATE ${NAX_LEFT_OUT_MODULES})
   nax_compile_for_library(${target})

@@ -1,4 +1,4 @@
-// The part of nax::compiled for special functions.
+// The part of the engine for special functions: what files that call it only declare (rules/scalar_lanes.hpp).
 #define NAX_COMPILED_LIBRARY
 #include "nax/rules/scalar/algorithms.hpp"
 
