@@ -1,4 +1,5 @@
-// The part of the engine for special functions: what files that call it only declare (rules/scalar_lanes.hpp).
+// The part of the engine for special functions: what files that call it only declare
+// (rules/scalar_lanes.hpp).
 #define NAX_COMPILED_LIBRARY
 #include "nax/rules/scalar/algorithms.hpp"
 
