@@ -16,7 +16,7 @@ endif()
 
 add_library(nax_own INTERFACE)
 target_compile_options(nax_own INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Werror -Wno-error=unused-result>
   $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings -Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${NAX_NATIVE}>>:-march=native>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${NAX_NATIVE}>>:-Xcompiler=-march=native>)

@@ -148,7 +148,8 @@ int main() {
   std::printf("a gradient among %d differs from it alone by %.0e\n", many,
               nax::max(nax::abs(first - alone)).item() / nax::max(nax::abs(alone)).item());
   std::printf("torques %.2f us, gradient %.2f us, one of %d gradients %.3f us\n",
-              microseconds(1000, [&] { value(q, v, a); }), microseconds(1000, [&] { gradient(q, v, a); }),
-              many, microseconds(5, [&] { all(qs, vs, as); }) / many);
+              microseconds(1000, [&] { return value(q, v, a); }),
+              microseconds(1000, [&] { return gradient(q, v, a); }), many,
+              microseconds(5, [&] { return all(qs, vs, as); }) / many);
   return nax::allclose(newton, lagrange).item() && nax::allclose(first, alone).item() ? 0 : 1;
 }

@@ -106,8 +106,8 @@ struct AttentionTerms {
     const std::int64_t batch = query.shape(0);
     if (options.bias) check_operand("dot_product_attention", *options.bias);
     if (options.mask) check_operand("dot_product_attention", *options.mask);
-    if (options.bias) over_groups("bias", *options.bias, full(), groups());
-    if (options.mask) over_groups("mask", *options.mask, full(), groups());
+    if (options.bias) static_cast<void>(over_groups("bias", *options.bias, full(), groups()));
+    if (options.mask) static_cast<void>(over_groups("mask", *options.mask, full(), groups()));
     for (const auto* n : {&options.query_seq_lengths, &options.key_value_seq_lengths})
       if (*n && ((*n)->ndim() != 1 || (*n)->shape(0) != batch))
         raise<ShapeError>(
