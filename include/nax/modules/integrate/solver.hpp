@@ -89,7 +89,7 @@ std::vector<Array<T>> states_again(const Field<T>& f, const Segment<T>& s, doubl
   return checkpoint([=, method = s.method, t = s.t, h = s.h](const Array<T>& y) {
     Segment<T> again{method, t, h, y, y, {}};
     const Linearised<T> at = method.explicit_method ? Linearised<T>{} : linearise(f, t, y, span);
-    take_step(f, method.rosenbrock ? y : f(t, y), at, rtol, atol, again);
+    static_cast<void>(take_step(f, method.rosenbrock ? y : f(t, y), at, rtol, atol, again));
     if (again.k.size() < 6) throw Error("solve_ivp: gradient 'checkpoint': a step failed when taken again");
     std::vector<Array<T>> states;
     for (const double time : times) states.push_back(time == end ? again.end : again.at(time));
