@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nax/core/at_fork.hpp"
+#include "nax/core/devices.hpp"
 #include "nax/parallel/pmap_node.hpp"
 #include "nax/transform/vmap.hpp"
 
