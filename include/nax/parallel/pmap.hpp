@@ -5,6 +5,7 @@
 
 #include "nax/core/at_fork.hpp"
 #include "nax/core/devices.hpp"
+#include "nax/parallel/axis_environment.hpp"
 #include "nax/parallel/pmap_node.hpp"
 #include "nax/transform/vmap.hpp"
 
