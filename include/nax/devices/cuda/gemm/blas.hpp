@@ -172,7 +172,7 @@ inline std::optional<BlasProblem> linear_problem(DType dtype, const loops::Produ
       if (f.before && p.n % 8 != 0) return std::nullopt;
       break;
     case loops::Activation::gelu_exact:  // which cuBLASLt has not
-      return false;
+      return std::nullopt;
   }
   if (f.before && f.activation != loops::Activation::gelu) return std::nullopt;
   return with_epilogue(dtype, p, f.a, f.b, f.c, f.added, epilogue);
