@@ -189,7 +189,7 @@ NAX_ENGINE void Pool::release_slabs(std::size_t index) {
 NAX_END
 NAX_BEGIN
 
-NAX_ENGINE void* HostAllocator::allocate_shared(std::size_t bytes) {
+NAX_COMPILED_ONCE void* HostAllocator::allocate_shared(std::size_t bytes) {
   using namespace detail::memory;
   if (NAX_ALLOCATOR_CACHES && bytes <= small_limit && !thread_ended) {
     Pool::instance().refill(bytes);
@@ -197,7 +197,7 @@ NAX_ENGINE void* HostAllocator::allocate_shared(std::size_t bytes) {
   }
   return Pool::instance().allocate(bytes);
 }
-NAX_ENGINE void HostAllocator::share_counts() { detail::memory::Pool::instance().share_counts(); }
+NAX_COMPILED_ONCE void HostAllocator::share_counts() { detail::memory::Pool::instance().share_counts(); }
 
 NAX_ENGINE void HostAllocator::deallocate(void* pointer, std::size_t bytes) noexcept {
   using namespace detail::memory;

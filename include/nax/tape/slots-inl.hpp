@@ -46,7 +46,7 @@ NAX_ENGINE Slots::Room::~Room() {
   delete[] kinds;
   delete[] values;
 }
-NAX_ENGINE void Slots::Room::grow(std::size_t i) {
+NAX_COMPILED_ONCE void Slots::Room::grow(std::size_t i) {
   const std::size_t larger = std::max({i + 1, 2 * size, std::size_t{64}});
   auto new_values = std::unique_ptr<Value[]>(new Value[larger]);
   auto new_kinds = std::make_unique<Kind[]>(larger);
@@ -86,7 +86,7 @@ NAX_ENGINE ArrayBase Slots::take(std::size_t node) {
   room_.kinds[node - begin_] = Kind::none;
   return room_.arrays.take(place(node));
 }
-NAX_ENGINE bool Slots::becomes_number(std::size_t node, DType dtype) {
+NAX_COMPILED_ONCE bool Slots::becomes_number(std::size_t node, DType dtype) {
   const ArrayBase& array = room_.arrays.of(place(node));
   if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
       on_accelerator(array))

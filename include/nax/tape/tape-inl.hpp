@@ -19,7 +19,7 @@ NAX_ENGINE Tape::~Tape() {
   delete[] nodes_;
 }
 
-NAX_ENGINE void Tape::grow() {
+NAX_COMPILED_ONCE void Tape::grow() {
   const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
   Entry* const grown = new Entry[capacity];
   std::copy_n(nodes_, size_, grown);
@@ -27,13 +27,13 @@ NAX_ENGINE void Tape::grow() {
   capacity_ = capacity;
 }
 
-NAX_ENGINE void Tape::leave_segment(std::size_t index) {
+NAX_COMPILED_ONCE void Tape::leave_segment(std::size_t index) {
   if (serial_counter < last_.serial + (index - last_.index)) serial_counter = draw_range();
   if (last_.index != index) earlier_.push_back(last_);
   last_ = {serial_counter, index};
 }
 
-NAX_ENGINE std::size_t Tape::find_earlier(std::uint64_t serial) const {
+NAX_COMPILED_ONCE std::size_t Tape::find_earlier(std::uint64_t serial) const {
   const auto after =
       std::upper_bound(earlier_.begin(), earlier_.end(), serial,
                        [](std::uint64_t s, const Segment& segment) { return s < segment.serial; });
@@ -43,7 +43,7 @@ NAX_ENGINE std::size_t Tape::find_earlier(std::uint64_t serial) const {
   return i < (after == earlier_.end() ? last_ : *after).index ? i : npos;
 }
 
-NAX_ENGINE void Tape::begin_chunk(std::size_t bytes) {
+NAX_COMPILED_ONCE void Tape::begin_chunk(std::size_t bytes) {
   if (bytes > chunk_bytes) throw Error("tape: a node is larger than a chunk of the arena");
   const std::uint32_t next = chunks_.empty() ? 0 : chunk_ + 1;
   if (next == chunks_.size()) {
