@@ -1,4 +1,4 @@
-"""nax for Conan: `conan create .`; the option `compiled` adds the library nax::compiled to the headers."""
+"""nax for Conan: `conan create .`; the option `compiled` adds the factorisations of nax::compiled."""
 
 import os
 import re

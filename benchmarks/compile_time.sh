@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only, with nax::nax and with nax::compiled: user seconds
+# bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only and with nax::nax: user seconds
 # (the median of three runs), KiB of machine code and MiB of memory, as a Markdown table.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,13 +19,12 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$compile
 }
 size_of() { size "$scratch/out.o" | awk 'NR == 2 {printf "%d", $1 / 1024}'; }
 
-instructions=$(printf '#include <nax/core/abi_name.hpp>\nNAX_ABI\n' | "$compiler" "${flags[@]:0:3}" -E -P -xc++ - | tail -n 1)
-row() {  # row <what> <flags>... <file>: the three ways
+row() {  # row <what> <flags>... <file>: both ways
   local what=$1 way
   shift
   printf '| %s ' "$what"
-  for way in '' "-DNAX_LINKED -DNAX_LINKED_FOR_$instructions" -DNAX_COMPILED; do
-    # shellcheck disable=SC2086 # two flags
+  for way in '' -DNAX_COMPILED; do
+    # shellcheck disable=SC2086 # none or one
     printf '| %s, %s, %s ' "$(seconds $way "$@")" "$(size_of)" "$(memory $way "$@")"
   done
   printf '|\n'
@@ -34,9 +33,9 @@ row() {  # row <what> <flags>... <file>: the three ways
 echo '#include <Eigen/Core>' >"$scratch/eigen.cpp"
 echo '#include <nax/nax.hpp>' >"$scratch/nax.cpp"
 printf '%s, %s\n\n' "$("$compiler" --version | sed -n 1p)" "$(date +%F)"
-echo '| user seconds, KiB of code, MiB of memory | headers only | `nax::nax` | `nax::compiled` |'
-echo '| --- | ---: | ---: | ---: |'
-printf '| `#include <Eigen/Core>` alone, `-O0` | %s | | |\n' "$(seconds "$scratch/eigen.cpp")"
+echo '| user seconds, KiB of code, MiB of memory | headers only | `nax::nax` |'
+echo '| --- | ---: | ---: |'
+printf '| `#include <Eigen/Core>` alone, `-O0` | %s | |\n' "$(seconds "$scratch/eigen.cpp")"
 row '`#include <nax/nax.hpp>` alone, `-O0`' "$scratch/nax.cpp"
 row '[gradient.cpp](benchmarks/compile/gradient.cpp), five lines, `-O2`' -O2 "$root/benchmarks/compile/gradient.cpp"
 row '[heat.cpp](benchmarks/compile/heat.cpp), forty lines, `-O2`' -O2 "$root/benchmarks/compile/heat.cpp"

@@ -35,8 +35,6 @@ target_compile_definitions(nax_nvrtc INTERFACE
 
 nax_add_accelerator(cuda_emulated devices/cuda/nax_cuda_emulated.cpp)
 target_compile_definitions(nax_cuda_emulated INTERFACE NAX_CUDA_EMULATED)
-set_property(TARGET nax_cuda_emulated PROPERTY INTERFACE_NAX_EMULATED_GPUS ON)
-set_property(TARGET nax_cuda_emulated APPEND PROPERTY COMPATIBLE_INTERFACE_BOOL NAX_EMULATED_GPUS)
 
 # cuDNN: convolutions. As with NCCL below.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})

@@ -1,6 +1,7 @@
-# nax::nax: headers, and the engine as a library: tape, evaluation, programs, printing, files. A file that links it compiles the
-# kernels of what it calls, and no engine, if it is compiled for a processor that an engine was compiled for: that of the
-# project's flags, or one of NAX_ENGINE_FOR. A file for another is headers only, as all are with NAX_BUILD_ENGINE=OFF.
+# nax::nax: headers, and the engine as a library: tape, evaluation, programs, printing, files, the host's kernels. A file that
+# links it compiles its own expressions, and the factorisations that it calls, if it is compiled for a processor that an engine
+# was compiled for: that of the project's flags, or one of NAX_ENGINE_FOR. A file for another is headers only, as all are with
+# NAX_BUILD_ENGINE=OFF.
 set(NAX_ENGINE_FOR "" CACHE STRING "Further processors, values of -march, that nax::nax brings an engine for")
 
 # nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use that much memory before it collects garbage; collecting takes a
@@ -41,7 +42,9 @@ function(nax_sources_of_library variable)
 endfunction()
 
 # Kernels that do not depend on devices, found by dtype.
-set(NAX_KERNEL_SOURCES kernels reducers products samplers fft factorisations_float factorisations_double svd_float svd_double conv)
+set(NAX_KERNEL_SOURCES kernels reducers products samplers fft conv)
+set(NAX_FACTORISATION_SOURCES float double svd_float svd_double)
+list(TRANSFORM NAX_FACTORISATION_SOURCES PREPEND factorisations/)
 
 include(${CMAKE_CURRENT_LIST_DIR}/choose_engine.cmake)
 # The instructions that an engine is compiled for. Nothing where the compiler does not say it: then all files are headers only.
@@ -100,9 +103,9 @@ foreach(level IN LISTS levels)
   list(APPEND NAX_FURTHER_LEVELS ${letters})
   block(PROPAGATE NAX_FURTHER_KERNELS)
     set(NAX_PROCESSOR ${level})
-    set(names ${NAX_KERNEL_SOURCES} give_kernels)
-    if(NAX_FEW_KERNELS)
-      list(FILTER names EXCLUDE REGEX "factorisations|svd")
+    set(names ${NAX_KERNEL_SOURCES} further/give_kernels)
+    if(NOT NAX_FEW_KERNELS)
+      list(APPEND names ${NAX_FACTORISATION_SOURCES})
     endif()
     nax_sources_of_library(sources ${names})
     if(NAX_FEW_KERNELS)  # a program then keeps the kernels that its own files compile
@@ -152,10 +155,10 @@ endforeach()
 list(TRANSFORM NAX_LEFT_OUT_MODULES TOUPPER)
 list(TRANSFORM NAX_LEFT_OUT_MODULES PREPEND NAX_WITHOUT_)
 
-# nax_add_engine(<target> <option of add_library>...): such a library
-function(nax_add_engine target)
-  nax_sources_of_library(sources engine special)
-  add_library(${target} ${ARGN} ${sources})
+# nax_add_engine(<target> <sources or objects of kernels> <option of add_library>...): such a library
+function(nax_add_engine target kernels)
+  nax_sources_of_library(sources engine special numbers)
+  add_library(${target} ${ARGN} ${sources} ${kernels})
   target_compile_definitions(${target} PRIVATE ${NAX_LEFT_OUT_MODULES})
   nax_compile_for_library(${target})
   target_link_libraries(${target} PUBLIC nax_headers)
@@ -168,12 +171,16 @@ function(nax_add_engine target)
   endif()
 endfunction()
 
-nax_add_engine(nax_engine)
+nax_sources_of_library(NAX_KERNELS ${NAX_KERNEL_SOURCES})
+add_library(nax_kernels OBJECT EXCLUDE_FROM_ALL ${NAX_KERNELS})
+target_link_libraries(nax_kernels PRIVATE nax_headers)
+nax_compile_for_library(nax_kernels)
+nax_add_engine(nax_engine $<TARGET_OBJECTS:nax_kernels>)
 if(NAX_FURTHER_KERNELS)
   if(NOT NAX_HAVE_MACHINE_CODE)
     message(STATUS "nax: expressions of programs for any x86-64 run by SSE2: Xbyak (libxbyak-dev) was not found")
   endif()
-  nax_sources_of_library(sources take_kernels)
+  nax_sources_of_library(sources further/take_kernels)
   target_sources(nax_engine PRIVATE ${sources} ${NAX_FURTHER_KERNELS})
   list(TRANSFORM NAX_FURTHER_LEVELS PREPEND NAX_HAVE_KERNELS_)
   target_compile_definitions(nax_engine PRIVATE ${NAX_FURTHER_LEVELS})
@@ -212,7 +219,7 @@ if(NAX_BUILD_ENGINE)
   foreach(processor IN LISTS NAX_ENGINE_FOR)
     block(PROPAGATE NAX_ENGINE_TARGETS engines)
       set(NAX_PROCESSOR ${processor})
-      nax_add_engine(nax_engine_${processor})
+      nax_add_engine(nax_engine_${processor} "${NAX_KERNELS}")
       nax_offer_engine(nax_engine_${processor} always)
       list(APPEND NAX_ENGINE_TARGETS nax_engine_${processor})
       if(NOT PROJECT_IS_TOP_LEVEL AND NOT NAX_INSTALL)
@@ -224,7 +231,7 @@ if(NAX_BUILD_ENGINE)
   if(when STREQUAL "where_wanted" AND NOT CMAKE_CROSSCOMPILING AND NOT TARGET nax_engine_native)
     block(PROPAGATE engines)
       set(NAX_PROCESSOR native)
-      nax_add_engine(nax_engine_native EXCLUDE_FROM_ALL)
+      nax_add_engine(nax_engine_native "${NAX_KERNELS}" EXCLUDE_FROM_ALL)
       nax_offer_engine(nax_engine_native where_wanted)
     endblock()
   endif()

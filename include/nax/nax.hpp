@@ -33,8 +33,3 @@
 #include "nax/modules/data/tokenizer.hpp"
 #include "nax/neighbours.hpp"
 #endif
-
-// (The library's expressions have no kernels for GPUs.)
-#if defined(NAX_CALLS_KERNELS) && !defined(NAX_CUDA_FORMULAS)
-#include "nax/compiled/templates.hpp"
-#endif

@@ -1,11 +1,11 @@
-// Programs that link nax::nax call the engine, and bring the kernels of what they call.
+// Programs that link nax::nax call the engine, and bring the factorisations that they call.
 #include <gtest/gtest.h>
 
 #include <nax/nax.hpp>
 
 #include "program/fuses.hpp"
 
-#if !defined(NAX_CALLS_LIBRARY) || defined(NAX_CALLS_KERNELS)
+#if !defined(NAX_CALLS_LIBRARY) || defined(NAX_CALLS_FACTORISATIONS)
 #error "this file is to be compiled with the engine alone"
 #endif
 

@@ -1,4 +1,4 @@
-// The part of nax::compiled for convolutions.
+// The part of the engine for convolutions.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/conv/conv_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"

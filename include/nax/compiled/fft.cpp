@@ -1,4 +1,4 @@
-// The part of nax::compiled for Fourier transforms.
+// The part of the engine for Fourier transforms.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/fft/fft_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"

@@ -20,9 +20,9 @@
 #include "nax/backend/cpu/reduce/bin_slots.hpp"
 #include "nax/backend/cpu/reduce/reducer_slots.hpp"
 
-// The kernels that nax::compiled holds, and that libraries of other instructions hold for it
-// (further_kernels.hpp). A list calls `each`, a lambda of <class Kernel, class T>, for each of its kernels;
-// sources that provide them read their bodies, too.
+// The kernels that the engine holds, factorisations those of nax::compiled, and that objects of other
+// instructions hold for it (further_kernels.hpp). A list calls `each`, a lambda of <class Kernel, class T>,
+// for each of its kernels; sources that provide them read their bodies, too.
 NAX_BEGIN
 namespace cpu::lists {
 

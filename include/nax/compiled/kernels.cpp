@@ -1,4 +1,4 @@
-// The part of nax::compiled for kernels that are found by dtype.
+// The part of the engine for kernels that are found by dtype.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/lines/row_kernels.hpp"
 #include "nax/backend/cpu/reduce/bin_kernels.hpp"
@@ -12,15 +12,6 @@ void provide_listed_kernels() {
   lists::rows(Providing());
   lists::draws(Providing());
   lists::lines(Providing());
-  provide_fft();
-  provide_convolutions();
-  provide_samplers();
-  provide_reducers();
-  provide_products();
-  provide_factorisations_float();
-  provide_factorisations_double();
-  provide_svd_float();
-  provide_svd_double();
 }
 
 }  // namespace cpu

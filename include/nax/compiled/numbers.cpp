@@ -1,4 +1,4 @@
-// The part of nax::compiled for functions over ArrayBase that compute with numbers. They are expressions, so
+// The part of the engine for functions over ArrayBase that compute with numbers. They are expressions, so
 // that each such library has its own.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/provide.hpp"
@@ -7,39 +7,21 @@
 
 NAX_BEGIN
 namespace cpu {
-namespace {
-
-template <class T>
+void provide_numbers();
 void provide_numbers() {
-  provide<nax::detail::ScaledKernel, T>();
-  provide<nax::detail::DivideKernel, T>();
-  provide<nax::detail::NegatedKernel, T>();
-}
-
-void provide_all_numbers() {
-  provide<nax::detail::ScaledKernel, half>();
-  provide<nax::detail::ScaledKernel, bfloat16>();
-  provide_numbers<float>();
-  provide_numbers<double>();
-  provide_numbers<std::complex<float>>();
-  provide_numbers<std::complex<double>>();
-}
-
-}  // namespace
-
-void provide_library_kernels() {
-  provide_listed_kernels();
-  provide_all_numbers();
+  const Providing holds;
+  const auto numbers_of = [&]<class T>() {
+    holds.operator()<nax::detail::ScaledKernel, T>();
+    holds.operator()<nax::detail::DivideKernel, T>();
+    holds.operator()<nax::detail::NegatedKernel, T>();
+  };
+  numbers_of.operator()<float>();
+  numbers_of.operator()<double>();
+  numbers_of.operator()<std::complex<float>>();
+  numbers_of.operator()<std::complex<double>>();
+  holds.operator()<nax::detail::ScaledKernel, half>();
+  holds.operator()<nax::detail::ScaledKernel, bfloat16>();
 }
 
 }  // namespace cpu
 NAX_END
-
-// The library's expressions have no kernels for emulated GPUs. A program that links both does not link: this
-// name is defined here and in nax_cuda_emulated.cpp.
-#if !defined(NAX_CUDA_EMULATED)
-extern "C" {
-extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead;
-const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead = 0;
-}
-#endif

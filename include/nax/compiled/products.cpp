@@ -1,4 +1,4 @@
-// The part of nax::compiled for products of matrices, and for what is made of them, found by dtype.
+// The part of the engine for products of matrices, and for what is made of them, found by dtype.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/lines/attention_kernels.hpp"
 #include "nax/compiled/kernel_lists.hpp"

@@ -2,7 +2,7 @@
 
 #include "nax/backend/cpu/kernel_slots.hpp"
 
-// How sources of nax::compiled provide a list of kernels (kernel_lists.hpp): lists::rows(Providing()).
+// How sources of the engine hold a list of kernels (kernel_lists.hpp): lists::rows(Providing()).
 NAX_BEGIN
 namespace cpu {
 
@@ -10,12 +10,12 @@ struct Providing {
   template <class Kernel, class T>
   void operator()() const {
     provide<Kernel, T>();
+    static_cast<void>(&kernel_of_library<Kernel, T>);
   }
 };
 
-// Provides the kernels of kernel_lists.hpp.
+// The parts of kernel_lists.hpp, in sources of their own.
 void provide_listed_kernels();
-// Parts of it, in sources of their own.
 void provide_reducers();
 void provide_products();
 void provide_fft();

@@ -1,4 +1,4 @@
-// The part of nax::compiled for reductions that are found by dtype.
+// The part of the engine for reductions that are found by dtype.
 #define NAX_COMPILED_LIBRARY
 #include "nax/compiled/kernel_lists.hpp"
 #include "nax/compiled/provide.hpp"
@@ -6,7 +6,10 @@
 NAX_BEGIN
 namespace cpu {
 void provide_reducers() {
-  lists::reducers([]<class Op, class From>() { provide_reducer<Op, From>(); });
+  lists::reducers([]<class Op, class From>() {
+    provide_reducer<Op, From>();
+    static_cast<void>(&reducer_of_library<Op, From>);
+  });
 }
 }  // namespace cpu
 NAX_END

@@ -1,4 +1,4 @@
-// The part of nax::compiled for draws by rejection.
+// The part of the engine for draws by rejection.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/draws/sampler_rows.hpp"
 #include "nax/compiled/kernel_lists.hpp"

@@ -4,10 +4,11 @@
 #include "nax/core/compiler.hpp"
 
 // Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
-// nax::nax (NAX_LINKED) the engine is a library, which a user's file calls; it compiles the kernels of its
-// own calls and expressions. With nax::compiled (NAX_COMPILED) the library has the kernels of common types as
-// well. NAX_LINKED_FOR_<instructions> says for which processor the engine was compiled: a file for another
-// one, and a file of kernels for GPUs, is headers only.
+// nax::nax (NAX_LINKED) the engine is a library of all that is no template and of the host's kernels, which a
+// user's file calls; it compiles its own expressions, and the factorisations that it calls. With
+// nax::compiled (NAX_FACTORISED) these are in a library, too. NAX_LINKED_FOR_<instructions> says for which
+// processor the engine was compiled: a file for another one, and a file of kernels for GPUs, is headers only.
+// NAX_COMPILED is for files that call an engine of their own build, compiled by the same flags.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
 //                      declares it; the body stands in x-inl.hpp beside x.hpp, which a user's file of
 //                      compiled mode does not read.
@@ -21,14 +22,12 @@
 //   NAX_ENGINE_KEY     in place of NAX_ENGINE before the body of the first such function of a class that the
 //                      engine itself makes no object of: clang emits the table only beside a body that is
 //                      not inline.
-// Templates that many programs call at the same types are listed in nax/compiled/*.inc.
 #define NAX_LINKED_FOR_(instructions) NAX_LINKED_FOR_##instructions
 #define NAX_LINKED_FOR(instructions) NAX_LINKED_FOR_(instructions)
 #if defined(NAX_COMPILED_LIBRARY) || defined(NAX_COMPILED_ENGINE)
 #define NAX_IS_LIBRARY
 #elif defined(NAX_COMPILED)
 #define NAX_CALLS_LIBRARY  // a user's file
-#define NAX_CALLS_KERNELS  // the library has kernels, too
 #elif defined(NAX_LINKED) && !defined(NAX_CUDA_EMULATED) && !defined(__CUDACC__) && !defined(_GLIBCXX_DEBUG)
 #if NAX_LINKED_FOR(NAX_ABI)
 #define NAX_CALLS_LIBRARY
@@ -36,6 +35,13 @@
 #endif
 #undef NAX_LINKED_FOR
 #undef NAX_LINKED_FOR_
+// NAX_CALLS_KERNELS: kernels that are found by dtype are compiled in other files, those of nax/compiled.
+#if defined(NAX_CALLS_LIBRARY) || defined(NAX_COMPILED_ENGINE)
+#define NAX_CALLS_KERNELS
+#endif
+#if defined(NAX_CALLS_LIBRARY) && defined(NAX_FACTORISED)
+#define NAX_CALLS_FACTORISATIONS
+#endif
 
 #if defined(NAX_COMPILED_ENGINE)
 #define NAX_ENGINE_KEY

@@ -12,39 +12,49 @@
 // A kernel is a struct with a type `Function` and a static template `run<T>` of that type. The host's
 // operations call it through a slot per dtype, and so need no type of C++. A public function, which knows its
 // element type, fills the slot of that type first: provide<Kernel, T>(). A program that is headers only thus
-// compiles the kernels of its own types; nax::compiled holds all of them. Where the engine brings kernels for
-// the processor that it runs on, slots are full before main (core/further_kernels.hpp).
+// compiles the kernels of its own types; one that links the engine links those of them that the engine has
+// (nax/compiled/kernel_lists.hpp). Where the engine brings kernels for the processor that it runs on, slots
+// are full before main (core/further_kernels.hpp).
 NAX_BEGIN
 namespace cpu {
 
 template <class Kernel>
 inline constinit std::atomic<typename Kernel::Function*> kernel_slots[dtype_count] = {};
 
-void provide_library_kernels();  // fills all slots; there in nax::compiled only
-
 #if defined(NAX_CALLS_KERNELS)
-inline constinit std::atomic<bool> kernels_provided = false;
-
-inline void provide_library() {
-  if (!kernels_provided.load(std::memory_order_acquire)) [[unlikely]] {
-    provide_library_kernels();
-    kernels_provided.store(true, std::memory_order_release);
-  }
-}
-template <class Kernel, class T>
-void provide() {
-  provide_library();
-}
+#if defined(NAX_CALLS_FACTORISATIONS)
+template <class Kernel>
+inline constexpr bool is_in_library = true;
 #else
-// A name of its own: in a program that links the library, its sources must not call the function above.
-inline namespace holds_kernels {
+template <class Kernel>
+inline constexpr bool is_in_library = !requires {
+  Kernel::is_factorisation;
+};
+#endif
+// The engine's: a name of its own, whose kernels' bodies a user's file need not read.
 template <class Kernel, class T>
+typename Kernel::Function* kernel_of_library();
+#else
+template <class Kernel>
+inline constexpr bool is_in_library = false;
+#if defined(NAX_IS_LIBRARY)
+template <class Kernel, class T>
+[[gnu::used]] typename Kernel::Function* kernel_of_library() {
+  return &Kernel::template run<T>;
+}
+#endif
+#endif
+
+template <class Kernel, class T, bool in_library = is_in_library<Kernel>>
 void provide() {
   auto& slot = kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)];
-  if (!slot.load(std::memory_order_relaxed)) slot.store(&Kernel::template run<T>, std::memory_order_release);
+  if (slot.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  if constexpr (in_library)
+    slot.store(kernel_of_library<Kernel, T>(), std::memory_order_release);
+  else
+    slot.store(&Kernel::template run<T>, std::memory_order_release);
 }
-}  // namespace holds_kernels
-#endif
 
 [[noreturn, gnu::cold]] inline void throw_no_kernel(const char* name, DType dtype) {
   raise<Error>({name, ": this program has no kernel for ", dtype_name(dtype)});

@@ -17,9 +17,3 @@ const bool provided = [] {
 }  // namespace
 }  // namespace cuda
 NAX_END
-
-// A program that links nax::compiled, too, does not link (nax/compiled/engine.cpp).
-extern "C" {
-extern const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead;
-const char nax_compiled_has_no_kernels_for_emulated_gpus_link_nax_headers_instead = 0;
-}

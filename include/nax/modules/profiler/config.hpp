@@ -23,7 +23,7 @@ struct BuildFacts {
 #else
       "unknown";
 #endif
-#if defined(NAX_CALLS_KERNELS)
+#if defined(NAX_CALLS_FACTORISATIONS)
   const char* linked = "nax::compiled";
 #elif defined(NAX_CALLS_LIBRARY)
   const char* linked = "nax::nax";

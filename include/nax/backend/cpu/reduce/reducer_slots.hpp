@@ -17,19 +17,29 @@ inline std::atomic<const Reducer*>& reducer_slot(loops::ReduceKind kind, DType f
 }
 
 #if defined(NAX_CALLS_KERNELS)
+inline constexpr bool has_library_reducers = true;
 template <class Op, class From>
-void provide_reducer() {
-  provide_library();
-}
+const Reducer& reducer_of_library();
 #else
-inline namespace holds_kernels {
+inline constexpr bool has_library_reducers = false;
+#if defined(NAX_IS_LIBRARY)
 template <class Op, class From>
+[[gnu::used]] const Reducer& reducer_of_library() {
+  return reducer<Op, From>;
+}
+#endif
+#endif
+
+template <class Op, class From, bool in_library = has_library_reducers>
 void provide_reducer() {
   auto& slot = reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>);
-  if (!slot.load(std::memory_order_relaxed)) slot.store(&reducer<Op, From>, std::memory_order_release);
+  if (slot.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  if constexpr (in_library)
+    slot.store(&reducer_of_library<Op, From>(), std::memory_order_release);
+  else
+    slot.store(&reducer<Op, From>, std::memory_order_release);
 }
-}  // namespace holds_kernels
-#endif
 
 // The reducer of elements `from` to accumulators `to`; sums within a type are always there. Throws Error
 // where no function has provided it.
@@ -42,18 +52,13 @@ inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) 
 }
 
 // The reducer of an expression's values, `From` in arrays and `Tile` in the tiles that kernels fill (truths
-// lie there in the lanes of what was compared). A user's file of compiled mode takes the library's where that
-// has it: its own, perhaps not optimised, would be the whole program's.
-template <class Op, class Tile, class From = Tile>
+// lie there in the lanes of what was compared). A user's file takes the library's where that has it: its own,
+// perhaps not optimised, would be the whole program's.
+template <class Op, class Tile, class From = Tile, bool in_library = has_library_reducers>
 const Reducer& expression_reducer() {
-#if defined(NAX_CALLS_KERNELS)
   constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
   constexpr bool sums = Op::kind == loops::ReduceKind::sum && std::is_same_v<Tile, typename Op::Acc>;
-  constexpr bool is_in_library = asks_truth || sums || std::is_same_v<Tile, From>;
-#else
-  constexpr bool is_in_library = false;
-#endif
-  if constexpr (is_in_library) {
+  if constexpr (in_library && (asks_truth || sums || std::is_same_v<Tile, From>)) {
     provide_reducer<Op, Tile>();
     return reducer_for(Op::kind, dtype_of<Tile>, dtype_of<typename Op::Acc>);
   } else {

@@ -11,6 +11,8 @@
 
 NAX_BEGIN
 namespace cpu {
+template void polynomial_roots<double>(const std::complex<double>* p, std::int64_t n,
+                                       std::complex<double>* roots);
 void provide_factorisations_double() { lists::factorisations<double>(Providing()); }
 }  // namespace cpu
 NAX_END

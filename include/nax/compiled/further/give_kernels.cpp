@@ -12,6 +12,15 @@ extern "C" nax_shared::FurtherKernels NAX_NAME(NAX_ABI)();
 extern "C" nax_shared::FurtherKernels NAX_NAME(NAX_ABI)() {
   using namespace nax;
   cpu::provide_listed_kernels();
+  cpu::provide_fft();
+  cpu::provide_convolutions();
+  cpu::provide_samplers();
+  cpu::provide_reducers();
+  cpu::provide_products();
+  cpu::provide_factorisations_float();
+  cpu::provide_factorisations_double();
+  cpu::provide_svd_float();
+  cpu::provide_svd_double();
   static std::vector<nax_shared::FurtherKernel> kernels;
   static std::vector<nax_shared::FurtherReducer> reducers;
   cpu::lists::kernels([&]<class Kernel, class T>() {

@@ -1,8 +1,0 @@
-// The part of nax::compiled for elements of type float.
-#define NAX_COMPILED_LIBRARY
-#include "nax/compiled/templates.hpp"
-
-#define NAX_EXTERN
-#define NAX_T float
-#include "nax/compiled/floating.inc"
-#include "nax/compiled/functions.inc"
