@@ -1,4 +1,4 @@
-"""nax for Conan: `conan create .`; the option `compiled` adds the factorisations of nax::compiled."""
+"""nax for Conan: `conan create .`; the option `compiled` adds the engine to the headers."""
 
 import os
 import re
@@ -46,7 +46,7 @@ class Nax(ConanFile):
         toolchain = CMakeToolchain(self)
         for part in ("TESTS", "EXAMPLES", "BENCHMARKS"):
             toolchain.cache_variables[f"NAX_BUILD_{part}"] = False
-        toolchain.cache_variables["NAX_BUILD_COMPILED"] = bool(self.options.compiled)
+        toolchain.cache_variables["NAX_BUILD_ENGINE"] = bool(self.options.compiled)
         toolchain.cache_variables["NAX_NATIVE"] = False
         if self.options.kernels:
             toolchain.cache_variables["NAX_KERNELS_FOR"] = "x86-64-v3;x86-64-v4"

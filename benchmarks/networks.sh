@@ -9,7 +9,7 @@ python=${PYTHON:-python3}
 "$python" -c 'import torch, onnxruntime, onnx' || { echo "$python has no torch, onnxruntime and onnx" >&2; exit 1; }
 [[ $# -gt 0 ]] || set -- resnet18_step unet_step gpt_step resnet18 gpt2_token
 [[ -e $build/build.ninja ]] ||
-  (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_COMPILED=OFF -DNAX_BUILD_ENGINE=ON -DNAX_BUILD_BENCHMARKS=ON) >&2
+  (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_BENCHMARKS=ON) >&2
 cmake --build "$build" --target networks >&2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${NAX_BENCHMARKS_BUILD:-$root/build/release}
 python=${PYTHON:-python3}
 "$python" -c 'import onnxruntime.quantization' || { echo "$python has no onnxruntime" >&2; exit 1; }
-[[ -e $build/build.ninja ]] || (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_COMPILED=OFF) >&2
+[[ -e $build/build.ninja ]] || (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF) >&2
 cmake --build "$build" --target quantized >&2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

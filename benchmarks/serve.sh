@@ -6,7 +6,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${NAX_BENCHMARKS_BUILD:-$root/build/release}
 for tool in wrk taskset curl; do command -v $tool >/dev/null || { echo "$tool is not installed" >&2; exit 1; }; done
-[[ -e $build/build.ninja ]] || (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_COMPILED=OFF) >&2
+[[ -e $build/build.ninja ]] || (cd "$root" && cmake --preset release -DNAX_BUILD_TESTS=OFF) >&2
 cmake --build "$build" --target serve mnist_mlp >&2
 scratch=$(mktemp -d)
 trap 'kill "${server:-}" 2>/dev/null || true; rm -rf "$scratch"' EXIT

@@ -1,7 +1,7 @@
 # nax::nax: headers, and the engine as a library: tape, evaluation, programs, printing, files, the host's kernels. A file that
-# links it compiles its own expressions, and the factorisations that it calls, if it is compiled for a processor that an engine
-# was compiled for: that of the project's flags, or one of NAX_ENGINE_FOR. A file for another is headers only, as all are with
-# NAX_BUILD_ENGINE=OFF.
+# links it compiles its own expressions, if it is compiled for a processor that an engine was compiled for: that of the project's
+# flags, or one of NAX_ENGINE_FOR. A file for another is headers only, as all are with NAX_BUILD_ENGINE=OFF. It is static, or shared
+# with BUILD_SHARED_LIBS.
 set(NAX_ENGINE_FOR "" CACHE STRING "Further processors, values of -march, that nax::nax brings an engine for")
 
 # nax_compile_with_memory(<target> <scope> <KiB>): lets GCC use that much memory before it collects garbage; collecting takes a
@@ -43,7 +43,7 @@ endfunction()
 
 # Kernels that do not depend on devices, found by dtype.
 set(NAX_KERNEL_SOURCES kernels reducers products samplers fft conv)
-set(NAX_FACTORISATION_SOURCES float double svd_float svd_double)
+set(NAX_FACTORISATION_SOURCES float double complex_float complex_double)
 list(TRANSFORM NAX_FACTORISATION_SOURCES PREPEND factorisations/)
 
 include(${CMAKE_CURRENT_LIST_DIR}/choose_engine.cmake)
@@ -108,19 +108,12 @@ foreach(level IN LISTS levels)
       list(APPEND names ${NAX_FACTORISATION_SOURCES})
     endif()
     nax_sources_of_library(sources ${names})
-    if(NAX_FEW_KERNELS)  # a program then keeps the kernels that its own files compile
-      set(none ${CMAKE_CURRENT_BINARY_DIR}/nax_no_factorisations.cpp)
-      file(CONFIGURE OUTPUT ${none} CONTENT "#include \"nax/compiled/provide.hpp\"\nNAX_BEGIN\nnamespace cpu {
-void provide_factorisations_float() {}\nvoid provide_factorisations_double() {}\nvoid provide_svd_float() {}
-void provide_svd_double() {}\n}\nNAX_END\n")
-      list(APPEND sources ${none})
-    endif()
     add_library(nax_kernels_${level} OBJECT EXCLUDE_FROM_ALL ${sources})
     target_link_libraries(nax_kernels_${level} PRIVATE nax_headers)
     nax_compile_for_library(nax_kernels_${level})
     # (Unique variables cannot become local, and objects for link-time optimisation cannot be joined.)
     target_compile_options(nax_kernels_${level} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique> -fno-lto)
-    target_compile_definitions(nax_kernels_${level} PRIVATE NAX_GIVES_KERNELS)
+    target_compile_definitions(nax_kernels_${level} PRIVATE NAX_GIVES_KERNELS $<$<BOOL:${NAX_FEW_KERNELS}>:NAX_FEW_KERNELS>)
     set_target_properties(nax_kernels_${level} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/nax_kernels_${level}.o)
     add_custom_command(OUTPUT ${object}
@@ -140,8 +133,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" OR (NAX_XBYAK_INCLUDE AND CMAK
   set(NAX_HAVE_MACHINE_CODE ON)
 endif()
 
-# Folders of include/nax/modules that the engine holds. A program that calls a function of another does not link.
-set(NAX_ALL_MODULES arrow data exporting image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
+# What the engine holds: factorisations, which take half of its time to compile, and folders of include/nax/modules. A program
+# that calls a function of another does not link.
+set(NAX_ALL_MODULES arrow data exporting factorisations image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
 set(NAX_MODULES all CACHE STRING "Modules in the engine: all, or a list of ${NAX_ALL_MODULES}")
 set(NAX_LEFT_OUT_MODULES ${NAX_ALL_MODULES})
 foreach(module IN LISTS NAX_MODULES)
@@ -152,12 +146,21 @@ foreach(module IN LISTS NAX_MODULES)
   endif()
   list(REMOVE_ITEM NAX_LEFT_OUT_MODULES ${module})
 endforeach()
+set(kernels ${NAX_KERNEL_SOURCES})
+if(NOT "factorisations" IN_LIST NAX_LEFT_OUT_MODULES)
+  list(APPEND kernels ${NAX_FACTORISATION_SOURCES})
+endif()
+nax_sources_of_library(NAX_KERNELS ${kernels})
 list(TRANSFORM NAX_LEFT_OUT_MODULES TOUPPER)
 list(TRANSFORM NAX_LEFT_OUT_MODULES PREPEND NAX_WITHOUT_)
 
 # nax_add_engine(<target> <sources or objects of kernels> <option of add_library>...): such a library
 function(nax_add_engine target kernels)
-  nax_sources_of_library(sources engine special numbers)
+  set(names engine functions modules special numbers)
+  if(NOT NAX_WITHOUT_EXPORTING IN_LIST NAX_LEFT_OUT_MODULES)
+    list(APPEND names exporting)
+  endif()
+  nax_sources_of_library(sources ${names})
   add_library(${target} ${ARGN} ${sources} ${kernels})
   target_compile_definitions(${target} PRIVATE ${NAX_LEFT_OUT_MODULES})
   nax_compile_for_library(${target})
@@ -171,7 +174,6 @@ function(nax_add_engine target kernels)
   endif()
 endfunction()
 
-nax_sources_of_library(NAX_KERNELS ${NAX_KERNEL_SOURCES})
 add_library(nax_kernels OBJECT EXCLUDE_FROM_ALL ${NAX_KERNELS})
 target_link_libraries(nax_kernels PRIVATE nax_headers)
 nax_compile_for_library(nax_kernels)
@@ -242,6 +244,21 @@ if(NAX_BUILD_ENGINE)
     target_link_options(nax INTERFACE LINKER:--gc-sections)
   endif()
 endif()
-if(NOT NAX_BUILD_COMPILED AND NOT (NAX_BUILD_ENGINE AND (PROJECT_IS_TOP_LEVEL OR NAX_INSTALL)))  # for projects that link nax::compiled
+if(NOT NAX_BUILD_ENGINE OR NOT (PROJECT_IS_TOP_LEVEL OR NAX_INSTALL))
   set_target_properties(nax_engine PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
+
+# nax::compiled: nax::nax, and the processor that the engine is compiled for, which programs must be compiled for as well.
+add_library(nax_compiled INTERFACE)
+add_library(nax::compiled ALIAS nax_compiled)
+target_link_libraries(nax_compiled INTERFACE nax)
+if(NAX_NATIVE)
+  target_compile_options(nax_compiled INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+endif()
+set_target_properties(nax_compiled PROPERTIES EXPORT_NAME compiled)
+
+# For projects that want it: nax.hpp, precompiled once for each target that links this.
+add_library(nax_pch INTERFACE)
+add_library(nax::pch ALIAS nax_pch)
+set_target_properties(nax_pch PROPERTIES EXPORT_NAME pch)
+target_precompile_headers(nax_pch INTERFACE <nax/nax.hpp>)

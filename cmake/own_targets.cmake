@@ -28,14 +28,9 @@ if(TARGET nax_cuda_object)
   target_compile_options(nax_cuda_object PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O2>)
 endif()
 
-# Linked by most of them: the library, if it is built, or the engine. (nax_own itself stays headers-only.)
+# Linked by most of them, with the engine where it is built. (nax_own itself stays headers-only.)
 add_library(nax_own_compiled INTERFACE)
-target_link_libraries(nax_own_compiled INTERFACE nax_own)
-if(NAX_BUILD_COMPILED)
-  target_link_libraries(nax_own_compiled INTERFACE nax::compiled)
-else()
-  target_link_libraries(nax_own_compiled INTERFACE nax::nax)
-endif()
+target_link_libraries(nax_own_compiled INTERFACE nax_own nax::nax)
 
 # nax_public_headers(<variable>): the paths of all headers, relative to include/
 function(nax_public_headers variable)

@@ -57,11 +57,11 @@ missing_packages() {
   done
 }
 
-# build_jobs: how many compilers may run at once: as many as there are processors, and 3.4 GB of free memory for each, which the engine takes
+# build_jobs: how many compilers may run at once: as many as there are processors, and 2.4 GB of free memory for each, which factorisations take
 build_jobs() {
   local jobs free
   jobs=$(nproc 2>/dev/null || echo 1)
-  free=$(awk '/^MemAvailable/ {print int($2 / 3400000)}' /proc/meminfo 2>/dev/null || true)
+  free=$(awk '/^MemAvailable/ {print int($2 / 2400000)}' /proc/meminfo 2>/dev/null || true)
   if [[ $free ]] && ((free < jobs)); then jobs=$((free > 1 ? free : 1)); fi
   echo "$jobs"
 }

@@ -1,7 +1,7 @@
 # An overlay port for a checkout of nax: vcpkg install nax --overlay-ports=<nax>/packaging/vcpkg
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../.." ABSOLUTE)
 
-vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES compiled NAX_BUILD_COMPILED)
+vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES compiled NAX_BUILD_ENGINE)
 if(NOT "compiled" IN_LIST FEATURES)
   set(VCPKG_BUILD_TYPE release)  # headers are the same in both
 endif()

@@ -7,7 +7,7 @@ cd "$2"
 # products of bfloat16 only.
 flags=()
 if [[ $(uname -m) == x86_64 ]]; then flags=(-march=cooperlake); fi
-reached=$("$compiler" -std=c++20 "${flags[@]}" -I. -isystem "$3" -M nax/compiled/engine.cpp | tr ' \\' '\n\n' | grep '^nax/' | sort -u)
+reached=$("$compiler" -std=c++20 "${flags[@]}" -I. -isystem "$3" -M nax/compiled/{engine,functions,modules,exporting}.cpp | tr ' \\' '\n\n' | grep '^nax/' | sort -u)
 marked=$(grep -rlE 'NAX_ENGINE|NAX_COMPILED_ONCE' nax --include='*.hpp' | sort)
 # Another system's half of core/os is read there.
 missing=$(comm -13 <(echo "$reached") <(echo "$marked") | grep -v '^nax/core/os/windows-inl.hpp$' || true)

@@ -15,7 +15,7 @@ endfunction()
 
 file(MAKE_DIRECTORY ${scratch})
 run(${scratch} ${CMAKE_COMMAND} -S ${NAX_SOURCE_DIR} -B nax -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-    -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF -DNAX_BUILD_COMPILED=OFF)
+    -DNAX_BUILD_TESTS=OFF -DNAX_BUILD_EXAMPLES=OFF -DNAX_BUILD_ENGINE=OFF)
 run(${scratch}/nax ${CPACK} -G DEB)
 file(GLOB package ${scratch}/nax/libnax-dev_*_all.deb)
 run(${scratch} ${DPKG_DEB} -x "${package}" unpacked)

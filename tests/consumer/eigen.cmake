@@ -14,7 +14,7 @@ set_target_properties(Eigen3::Eigen PROPERTIES INTERFACE_INCLUDE_DIRECTORIES \"$
   set(options -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DEigen3_DIR=${package})
   execute_process(
     COMMAND ${CMAKE_COMMAND} -S ${NAX_SOURCE_DIR} -B ${scratch}/${version}/nax ${options} -DNAX_BUILD_TESTS=OFF
-            -DNAX_BUILD_EXAMPLES=OFF -DNAX_BUILD_COMPILED=OFF
+            -DNAX_BUILD_EXAMPLES=OFF -DNAX_BUILD_ENGINE=OFF
     RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(version VERSION_LESS 3.4)
     if(result EQUAL 0 OR NOT said MATCHES "Eigen 3.3.9 in")

@@ -1,62 +1,17 @@
-// The engine: every function that is no template, of the core and of the modules that cmake's NAX_MODULES
-// names.
+// The engine's core: every function of it that is no template. Other parts are functions.cpp, modules.cpp
+// and exporting.cpp.
 #define NAX_COMPILED_ENGINE
-#include "nax/core.hpp"
 #include "nax/devices/cuda/expressions/device_formulas.hpp"
 #include "nax/distributed.hpp"
 #include "nax/formula/gradient.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"
-#include "nax/io.hpp"
-#include "nax/lax.hpp"
-#include "nax/nn.hpp"
-#include "nax/optim.hpp"
-
-#ifndef NAX_WITHOUT_ARROW
-#include "nax/modules/arrow/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_DATA
-#include "nax/modules/data/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_EXPORTING
-#include "nax/modules/exporting/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_IMAGE
-#include "nax/modules/image/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_INTEGRATE
-#include "nax/modules/integrate/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_INTERPOLATE
-#include "nax/modules/interpolate/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_MCMC
-#include "nax/modules/mcmc/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_METRICS
-#include "nax/modules/metrics/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_NEIGHBOURS
-#include "nax/modules/neighbours/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_OPTIMIZE
-#include "nax/modules/optimize/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_PROFILER
-#include "nax/modules/profiler/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_SIGNAL
-#include "nax/modules/signal/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_STATS
-#include "nax/modules/stats/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_STORAGE
-#include "nax/modules/storage/engine.hpp"
-#endif
-#ifndef NAX_WITHOUT_TRAINING
-#include "nax/modules/training/engine.hpp"
-#endif
+#include "nax/numpy.hpp"
+#include "nax/program/passes/verify.hpp"
+#include "nax/program/record/loop.hpp"
+#include "nax/program/record/recording.hpp"
+#include "nax/transform.hpp"
+#include "nax/tree.hpp"
 
 #ifdef NAX_HAVE_MACHINE_CODE
 NAX_BEGIN

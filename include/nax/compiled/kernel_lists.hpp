@@ -20,8 +20,8 @@
 #include "nax/backend/cpu/reduce/bin_slots.hpp"
 #include "nax/backend/cpu/reduce/reducer_slots.hpp"
 
-// The kernels that the engine holds, factorisations those of nax::compiled, and that objects of other
-// instructions hold for it (further_kernels.hpp). A list calls `each`, a lambda of <class Kernel, class T>,
+// The kernels that the engine holds, and that objects of other instructions hold for it
+// (further_kernels.hpp). A list calls `each`, a lambda of <class Kernel, class T>,
 // for each of its kernels; sources that provide them read their bodies, too.
 NAX_BEGIN
 namespace cpu::lists {
@@ -179,14 +179,9 @@ void products(Each each) {
   NAX_EACH(AttentionGradientKernel, double);
 }
 
-// Of R, and of complex numbers of it.
-template <class R, class Each>
-void singular_values(Each each) {
-  NAX_EACH(FactorKernel<Factorisation::svd>, R);
-  NAX_EACH(FactorKernel<Factorisation::svd>, std::complex<R>);
-}
 template <class T, class Each>
-void factorisations_of(Each each) {
+void factorisations(Each each) {
+  NAX_EACH(FactorKernel<Factorisation::svd>, T);
   NAX_EACH(FactorKernel<Factorisation::lu>, T);
   NAX_EACH(FactorKernel<Factorisation::cholesky>, T);
   NAX_EACH(FactorKernel<Factorisation::qr>, T);
@@ -200,11 +195,6 @@ void factorisations_of(Each each) {
   if constexpr (is_complex_v<T>) NAX_EACH(FactorKernel<Factorisation::sqrtm>, T);
   NAX_EACH(SylvesterKernel, T);
   NAX_EACH(SystemKernel, T);
-}
-template <class R, class Each>
-void factorisations(Each each) {
-  factorisations_of<R>(each);
-  factorisations_of<std::complex<R>>(each);
 }
 
 // Of reducers: `each` of <class Op, class From>.
@@ -278,8 +268,8 @@ void kernels(Each each) {
   products(each);
   factorisations<float>(each);
   factorisations<double>(each);
-  singular_values<float>(each);
-  singular_values<double>(each);
+  factorisations<std::complex<float>>(each);
+  factorisations<std::complex<double>>(each);
   lines(each);
 }
 

@@ -21,10 +21,8 @@ void provide_products();
 void provide_fft();
 void provide_convolutions();
 void provide_samplers();
-void provide_factorisations_float();
-void provide_factorisations_double();
-void provide_svd_float();
-void provide_svd_double();
+template <class T>
+void provide_factorisations();
 
 }  // namespace cpu
 NAX_END

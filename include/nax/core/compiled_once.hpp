@@ -5,9 +5,8 @@
 
 // Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
 // nax::nax (NAX_LINKED) the engine is a library of all that is no template and of the host's kernels, which a
-// user's file calls; it compiles its own expressions, and the factorisations that it calls. With
-// nax::compiled (NAX_FACTORISED) these are in a library, too. NAX_LINKED_FOR_<instructions> says for which
-// processor the engine was compiled: a file for another one, and a file of kernels for GPUs, is headers only.
+// user's file calls; it compiles its own expressions. NAX_LINKED_FOR_<instructions> says for which processor
+// the engine was compiled: a file for another one, and a file of kernels for GPUs, is headers only.
 // NAX_COMPILED is for files that call an engine of their own build, compiled by the same flags.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
 //                      declares it; the body stands in x-inl.hpp beside x.hpp, which a user's file of
@@ -38,9 +37,6 @@
 // NAX_CALLS_KERNELS: kernels that are found by dtype are compiled in other files, those of nax/compiled.
 #if defined(NAX_CALLS_LIBRARY) || defined(NAX_COMPILED_ENGINE)
 #define NAX_CALLS_KERNELS
-#endif
-#if defined(NAX_CALLS_LIBRARY) && defined(NAX_FACTORISED)
-#define NAX_CALLS_FACTORISATIONS
 #endif
 
 #if defined(NAX_COMPILED_ENGINE)

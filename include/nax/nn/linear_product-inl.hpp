@@ -1,6 +1,7 @@
 #pragma once
 
 #include "nax/nn/linear_product.hpp"
+#include "nax/numpy/products/contraction_plan.hpp"
 
 NAX_BEGIN
 namespace detail {

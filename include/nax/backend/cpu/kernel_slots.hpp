@@ -22,21 +22,12 @@ template <class Kernel>
 inline constinit std::atomic<typename Kernel::Function*> kernel_slots[dtype_count] = {};
 
 #if defined(NAX_CALLS_KERNELS)
-#if defined(NAX_CALLS_FACTORISATIONS)
-template <class Kernel>
-inline constexpr bool is_in_library = true;
-#else
-template <class Kernel>
-inline constexpr bool is_in_library = !requires {
-  Kernel::is_factorisation;
-};
-#endif
+inline constexpr bool calls_kernels = true;
 // The engine's: a name of its own, whose kernels' bodies a user's file need not read.
 template <class Kernel, class T>
 typename Kernel::Function* kernel_of_library();
 #else
-template <class Kernel>
-inline constexpr bool is_in_library = false;
+inline constexpr bool calls_kernels = false;
 #if defined(NAX_IS_LIBRARY)
 template <class Kernel, class T>
 [[gnu::used]] typename Kernel::Function* kernel_of_library() {
@@ -45,7 +36,7 @@ template <class Kernel, class T>
 #endif
 #endif
 
-template <class Kernel, class T, bool in_library = is_in_library<Kernel>>
+template <class Kernel, class T, bool in_library = calls_kernels>
 void provide() {
   auto& slot = kernel_slots<Kernel>[static_cast<std::size_t>(dtype_of<T>)];
   if (slot.load(std::memory_order_relaxed)) [[likely]]

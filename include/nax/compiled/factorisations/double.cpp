@@ -1,5 +1,4 @@
-// The part of nax::compiled for Eigen's factorisations of matrices of double, and of complex numbers of them.
-// (Singular values have a source of their own: compiling them takes as long as all of these.)
+// The part of the engine for Eigen's factorisations of matrices of double.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factor/companion_kernels.hpp"
 #include "nax/backend/cpu/factor/determinant_kernels.hpp"
@@ -11,8 +10,11 @@
 
 NAX_BEGIN
 namespace cpu {
+template <>
+void provide_factorisations<double>() {
+  lists::factorisations<double>(Providing());
+}
 template void polynomial_roots<double>(const std::complex<double>* p, std::int64_t n,
                                        std::complex<double>* roots);
-void provide_factorisations_double() { lists::factorisations<double>(Providing()); }
 }  // namespace cpu
 NAX_END

@@ -1,5 +1,4 @@
-// The part of nax::compiled for Eigen's factorisations of matrices of float, and of complex numbers of them.
-// (Singular values have a source of their own: compiling them takes as long as all of these.)
+// The part of the engine for Eigen's factorisations of matrices of float.
 #define NAX_COMPILED_LIBRARY
 #include "nax/backend/cpu/factor/determinant_kernels.hpp"
 #include "nax/backend/cpu/factor/factor_kernels.hpp"
@@ -10,6 +9,9 @@
 
 NAX_BEGIN
 namespace cpu {
-void provide_factorisations_float() { lists::factorisations<float>(Providing()); }
+template <>
+void provide_factorisations<float>() {
+  lists::factorisations<float>(Providing());
+}
 }  // namespace cpu
 NAX_END

@@ -17,10 +17,12 @@ extern "C" nax_shared::FurtherKernels NAX_NAME(NAX_ABI)() {
   cpu::provide_samplers();
   cpu::provide_reducers();
   cpu::provide_products();
-  cpu::provide_factorisations_float();
-  cpu::provide_factorisations_double();
-  cpu::provide_svd_float();
-  cpu::provide_svd_double();
+#if !defined(NAX_FEW_KERNELS)
+  cpu::provide_factorisations<float>();
+  cpu::provide_factorisations<double>();
+  cpu::provide_factorisations<std::complex<float>>();
+  cpu::provide_factorisations<std::complex<double>>();
+#endif
   static std::vector<nax_shared::FurtherKernel> kernels;
   static std::vector<nax_shared::FurtherReducer> reducers;
   cpu::lists::kernels([&]<class Kernel, class T>() {

@@ -23,12 +23,10 @@ struct BuildFacts {
 #else
       "unknown";
 #endif
-#if defined(NAX_CALLS_FACTORISATIONS)
-  const char* linked = "nax::compiled";
-#elif defined(NAX_CALLS_LIBRARY)
+#if defined(NAX_CALLS_LIBRARY)
   const char* linked = "nax::nax";
 #else
-      const char* linked = "headers only";
+  const char* linked = "headers only";
 #endif
 #if defined(__OPTIMIZE__)
   bool optimised = true;

@@ -5,6 +5,7 @@
 
 #include "nax/core/profile.hpp"
 #include "nax/numpy/products/contract.hpp"
+#include "nax/numpy/products/contraction_plan.hpp"
 
 NAX_BEGIN
 namespace detail {
@@ -67,16 +68,6 @@ NAX_ENGINE Frame with_new_levels(const Frame& value, const Frame& primal, const 
   }
   return frame;
 }
-
-// A contraction as one product and the batch that no axis of it swallows.
-struct ContractionPlan {
-  Product product;
-  SmallVector<BatchAxis, 4> batch;
-  Layout result;  // strides of 0 on axes that are the same for all
-  std::int64_t size = 1;
-  double repeats = 1;  // how often the same product is added up
-  bool empty = false;
-};
 
 NAX_ENGINE ContractionPlan contraction_plan(const Layout& la, const Layout& lb, const Frame& target) {
   ContractionPlan plan;
@@ -187,11 +178,6 @@ NAX_ENGINE ArrayBase contract_value(const ArrayBase& a, const ArrayBase& b, cons
                  {device_data(a), device_data(b), device_data(result)});
   if (plan.repeats != 1) result = scaled(result, plan.repeats);
   return view(std::move(result), std::move(plan.result));
-}
-
-// Is all of the result stored, row by row?
-inline bool is_dense(const ContractionPlan& plan, const Frame& target) {
-  return !plan.empty && plan.repeats == 1 && plan.size == target.size() && plan.result.is_contiguous();
 }
 
 NAX_ENGINE bool contract_into(ArrayBase& sum, const ArrayBase& a, const ArrayBase& b, const Frame& target) {

@@ -18,6 +18,6 @@ void polynomial_roots(const std::complex<T>* p, std::int64_t n, std::complex<T>*
 }  // namespace cpu
 NAX_END
 
-#if !defined(NAX_CALLS_FACTORISATIONS)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/factor/companion_kernels.hpp"
 #endif

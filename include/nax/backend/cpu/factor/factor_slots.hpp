@@ -14,7 +14,6 @@ using FactorFunction = void(const Factoring&, const void* from, void* const* to)
 
 template <Factorisation kind>
 struct FactorKernel {
-  static constexpr bool is_factorisation = true;
   static constexpr const char* name = "linalg";
   using Function = FactorFunction;
   template <class T>
@@ -23,7 +22,6 @@ struct FactorKernel {
 
 // x of a x + x b = q, each a batch of row-major matrices.
 struct SylvesterKernel {
-  static constexpr bool is_factorisation = true;
   static constexpr const char* name = "solve_sylvester";
   using Function = void(std::int64_t batch, std::int64_t m, std::int64_t n, const void* a, const void* b,
                         const void* q, void* x);

@@ -5,7 +5,7 @@
 #include "nax/core/dtype.hpp"
 
 // Factorisations of one dense matrix by Eigen, of float, double or complex; their bodies, and Eigen's modules
-// with them, are in factorisations_kernels.hpp, which files that link nax::compiled do not read.
+// with them, are in factorisations_kernels.hpp, which files that call the engine do not read.
 //
 // Matrices are row-major and dense, sizes may be 0. A matrix with a NaN or an infinity, or one for which an
 // iteration does not converge, gives NaN in every element of the results.
@@ -48,6 +48,6 @@ void sqrtm(const T* a, std::int64_t n, T* root);
 }  // namespace cpu
 NAX_END
 
-#if !defined(NAX_CALLS_FACTORISATIONS)
+#if !defined(NAX_CALLS_KERNELS)
 #include "nax/backend/cpu/factor/factorisations_kernels.hpp"
 #endif

@@ -8,7 +8,6 @@ NAX_BEGIN
 namespace cpu {
 
 struct SystemKernel {
-  static constexpr bool is_factorisation = true;
   static constexpr const char* name = "solve";
   using Function = void(const loops::LinearSystems&, const void* a, const void* b, void* x);
   template <class T>

@@ -17,20 +17,16 @@ inline std::atomic<const Reducer*>& reducer_slot(loops::ReduceKind kind, DType f
 }
 
 #if defined(NAX_CALLS_KERNELS)
-inline constexpr bool has_library_reducers = true;
 template <class Op, class From>
 const Reducer& reducer_of_library();
-#else
-inline constexpr bool has_library_reducers = false;
-#if defined(NAX_IS_LIBRARY)
+#elif defined(NAX_IS_LIBRARY)
 template <class Op, class From>
 [[gnu::used]] const Reducer& reducer_of_library() {
   return reducer<Op, From>;
 }
 #endif
-#endif
 
-template <class Op, class From, bool in_library = has_library_reducers>
+template <class Op, class From, bool in_library = calls_kernels>
 void provide_reducer() {
   auto& slot = reducer_slot(Op::kind, dtype_of<From>, dtype_of<typename Op::Acc>);
   if (slot.load(std::memory_order_relaxed)) [[likely]]
@@ -54,7 +50,7 @@ inline const Reducer& reducer_for(loops::ReduceKind kind, DType from, DType to) 
 // The reducer of an expression's values, `From` in arrays and `Tile` in the tiles that kernels fill (truths
 // lie there in the lanes of what was compared). A user's file takes the library's where that has it: its own,
 // perhaps not optimised, would be the whole program's.
-template <class Op, class Tile, class From = Tile, bool in_library = has_library_reducers>
+template <class Op, class Tile, class From = Tile, bool in_library = calls_kernels>
 const Reducer& expression_reducer() {
   constexpr bool asks_truth = Op::kind == loops::ReduceKind::any || Op::kind == loops::ReduceKind::all;
   constexpr bool sums = Op::kind == loops::ReduceKind::sum && std::is_same_v<Tile, typename Op::Acc>;
