@@ -133,7 +133,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" OR (NAX_XBYAK_INCLUDE AND CMAK
   set(NAX_HAVE_MACHINE_CODE ON)
 endif()
 
-# What the engine holds: factorisations, which take half of its time to compile, and folders of include/nax/modules. A program
+# Parts of the engine: factorisations, which take half of its time to compile, and folders of include/nax/modules. A program
 # that calls a function of another does not link.
 set(NAX_ALL_MODULES arrow data exporting factorisations image integrate interpolate mcmc metrics neighbours optimize profiler signal stats storage training)
 set(NAX_MODULES all CACHE STRING "Modules in the engine: all, or a list of ${NAX_ALL_MODULES}")

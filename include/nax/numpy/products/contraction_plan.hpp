@@ -2,7 +2,7 @@
 
 #include "nax/numpy/products/contract.hpp"
 
-// What contractions (contract.hpp) and layers of the engine run as products.
+// Products that contractions (contract.hpp) and layers of the engine run.
 NAX_BEGIN
 namespace detail {
 
