@@ -4,7 +4,7 @@
 
 #include "formula/formulas.hpp"
 
-// Kernels of formulas: lengths, strides of operands, sums, many operands, threads, the cache.
+// Kernels of formulas: lengths, strides of operands, many operands, threads, the cache.
 namespace kernels_test {
 
 using namespace formulas;
@@ -68,7 +68,7 @@ TEST(FormulaKernels, RunAsMachineCode) {
     const void* const in[] = {x.data(), &y};
     void* const out[] = {z.data(), less.data()};
     const std::int64_t in_strides[] = {4, 0}, out_strides[] = {4, 8};
-    const CodeArguments arguments{in, in_strides, out, out_strides, 37, nullptr};
+    const CodeArguments arguments{in, in_strides, out, out_strides, 37};
     code->entry(&arguments);
     const Line lines[] = {{x.data(), 1}, {&y, 0}};
     const Target targets[] = {{expected_z.data(), 1}, {expected_less.data(), 2}};
@@ -116,32 +116,6 @@ TEST(FormulaKernels, InputsThatAreResultsMayChangePlaces) {
               << name(machine) << " " << stride << " " << i;
     }
 }
-
-template <class T>
-void check_sums() {
-  Recorder recorder(type_of<T>);
-  const auto x = Symbol<T>::input(0), y = Symbol<T>::input(1);
-  const Formula f = recorder.finish({(x * y).at, (x < y).at});
-  for (const std::int64_t n : {1, 5, 16, 100, 2048, 2049, 10000}) {
-    std::vector<T> a, b;
-    double expected[2] = {};
-    for (std::int64_t i = 0; i < n; ++i) {
-      a.push_back(static_cast<T>(i % 13) - 6);
-      b.push_back(static_cast<T>(i % 7) - 3);
-      expected[0] += static_cast<double>(a.back() * b.back());
-      expected[1] += a.back() < b.back();
-    }
-    for (const Machine machine : machines()) {
-      const Line in[] = {{a.data(), 1}, {b.data(), 1}};
-      double sums[2];
-      Kernel(f, machine).sums(in, sums, n);
-      EXPECT_EQ(sums[0], expected[0]) << name(machine) << " " << n;
-      EXPECT_EQ(sums[1], expected[1]) << name(machine) << " " << n;
-    }
-  }
-}
-TEST(FormulaKernels, SumsOfFloats) { check_sums<float>(); }
-TEST(FormulaKernels, SumsOfDoubles) { check_sums<double>(); }
 
 TEST(FormulaKernels, MoreOperandsThanRegisters) {
   Recorder recorder(nax::DType::float64);

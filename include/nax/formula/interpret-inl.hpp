@@ -111,16 +111,6 @@ inline void interpret(const Formula& f, const Line* inputs, const Target* result
                        cpu::converter(lane_of(types[k]), types[k])(values, 1, to, stride, count);
                      });
 }
-template <class T>
-void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n) {
-  std::fill_n(sums, f.results.size(), 0.0);
-  Interpreter(f).run(inputs, n, [&](std::size_t k, const void* values, std::int64_t, std::int64_t count) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(static_cast<const T*>(values)[i]);
-    sums[k] += sum;
-  });
-}
-
 NAX_ENGINE double value_of_step(const Step& step, const DType* types, const double* operands) {
   constexpr int width = simd::Packet<float>::size;
   alignas(64) unsigned char lanes[Step::most_operands][8 * width], out[8 * width];
@@ -144,14 +134,6 @@ inline void check_lowered(const Formula& f) {
 NAX_ENGINE void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
   detail::check_lowered(f);
   detail::interpret(f, inputs, results, n);
-}
-NAX_ENGINE void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n) {
-  detail::check_lowered(f);
-  if (f.type == Formula::mixed) throw ValueError("formula: sums of several types");
-  if (f.type == DType::float32)
-    detail::interpret_sums<float>(f, inputs, sums, n);
-  else
-    detail::interpret_sums<double>(f, inputs, sums, n);
 }
 
 }  // namespace formula

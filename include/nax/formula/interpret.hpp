@@ -23,8 +23,6 @@ struct Target {
 // are 1 and 0. A result may lie where
 // an input does. `f` must be lowered.
 NAX_ENGINE void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n);
-// The sums of the results of a formula of one type in place of them: `sums` has one for each.
-NAX_ENGINE void interpret_sums(const Formula& f, const Line* inputs, double* sums, std::int64_t n);
 
 namespace detail {
 // The result of a step that has operands, for these numbers of these types (a truth is 1 or 0), all floating.

@@ -28,19 +28,6 @@ inline Access access_of(std::int64_t stride) {
   return stride == 1 ? Access::contiguous : stride == 0 ? Access::repeated : Access::strided;
 }
 
-// Sums are those of runs, which are added in double.
-inline constexpr std::int64_t summed_run = 2048;
-template <class T>
-double sum_of_lanes(const unsigned char* bytes, int lanes) {
-  double sum = 0;
-  for (int i = 0; i < lanes; ++i) {
-    T lane;
-    std::memcpy(&lane, bytes + static_cast<std::size_t>(i) * sizeof lane, sizeof lane);
-    sum += static_cast<double>(lane);
-  }
-  return sum;
-}
-
 }  // namespace detail
 
 NAX_ENGINE Machine machine() {
@@ -71,42 +58,41 @@ NAX_ENGINE Kernel::~Kernel() {
   for (Variant* v = variants_.load(); v != nullptr;) delete std::exchange(v, v->next);
 }
 
-inline const Code* Kernel::known_code(const Access* accesses, std::size_t length, bool sums) const {
+inline const Code* Kernel::known_code(const Access* accesses, std::size_t length) const {
   for (const Variant* v = variants_.load(std::memory_order_acquire); v != nullptr; v = v->next)
-    if (v->sums == sums && std::memcmp(v->accesses.data(), accesses, length) == 0) return v->code.get();
+    if (std::memcmp(v->accesses.data(), accesses, length) == 0) return v->code.get();
   return nullptr;
 }
-NAX_ENGINE const Code* Kernel::made_code(const Access* accesses, std::size_t length, bool sums) const {
+NAX_ENGINE const Code* Kernel::made_code(const Access* accesses, std::size_t length) const {
   const std::lock_guard lock(mutex_);
-  if (const Code* const code = known_code(accesses, length, sums)) return code;
+  if (const Code* const code = known_code(accesses, length)) return code;
   int count = 0;
   for (const Variant* v = variants_.load(); v != nullptr; v = v->next) ++count;
   if (count >= most_variants) return nullptr;
   const Access* const results = accesses + lowered_.inputs;
-  const CodeRequest request{&lowered_, machine_, {accesses, results}, {results, accesses + length}, sums};
-  variants_.store(
-      new Variant{sums, {accesses, accesses + length}, code_maker->make(request), variants_.load()},
-      std::memory_order_release);
+  const CodeRequest request{&lowered_, machine_, {accesses, results}, {results, accesses + length}};
+  variants_.store(new Variant{{accesses, accesses + length}, code_maker->make(request), variants_.load()},
+                  std::memory_order_release);
   return variants_.load()->code.get();
 }
-NAX_ENGINE const Code* Kernel::code_for(const Line* inputs, const Target* results, bool sums) const {
+NAX_ENGINE const Code* Kernel::code_for(const Line* inputs, const Target* results) const {
   static_assert(sizeof(Access) == 1);
   const std::size_t count = static_cast<std::size_t>(lowered_.inputs), made = lowered_.results.size();
   SmallVector<Access, 64> accesses;
   for (std::size_t i = 0; i < count; ++i) accesses.push_back(detail::access_of(inputs[i].stride));
-  for (std::size_t k = 0; k < made && !sums; ++k)
+  for (std::size_t k = 0; k < made; ++k)
     accesses.push_back(results[k].stride == 1 ? Access::contiguous : Access::strided);
-  const Code* const code = known_code(accesses.data(), accesses.size(), sums);
-  return code != nullptr ? code : made_code(accesses.data(), accesses.size(), sums);
+  const Code* const code = known_code(accesses.data(), accesses.size());
+  return code != nullptr ? code : made_code(accesses.data(), accesses.size());
 }
 
 NAX_ENGINE const Code* Kernel::code(const Access* accesses) const {
   const std::size_t length = static_cast<std::size_t>(lowered_.inputs) + lowered_.results.size();
-  return machine_ == Machine::none ? nullptr : made_code(accesses, length, false);
+  return machine_ == Machine::none ? nullptr : made_code(accesses, length);
 }
 
 NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int64_t n) const {
-  const Code* const code = machine_ == Machine::none ? nullptr : code_for(inputs, results, false);
+  const Code* const code = machine_ == Machine::none ? nullptr : code_for(inputs, results);
   if (code == nullptr) return interpret(lowered_, inputs, results, n);
   const auto size = [&](std::size_t i) { return static_cast<std::int64_t>(dtype_size(types_[i])); };
   SmallVector<const void*, 32> from;
@@ -117,36 +103,8 @@ NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int6
     from.push_back(inputs[i].data), from_strides.push_back(inputs[i].stride * size(i));
   for (std::size_t k = 0; k < lowered_.results.size(); ++k)
     to.push_back(results[k].data), to_strides.push_back(results[k].stride * size(read + k));
-  const CodeArguments arguments{from.data(), from_strides.data(), to.data(), to_strides.data(), n, nullptr};
+  const CodeArguments arguments{from.data(), from_strides.data(), to.data(), to_strides.data(), n};
   code->entry(&arguments);
-}
-
-NAX_ENGINE void Kernel::sums(const Line* inputs, double* sums, std::int64_t n) const {
-  constexpr std::size_t most = 4;
-  const Code* const code =
-      machine_ == Machine::none || lowered_.results.size() > most ? nullptr : code_for(inputs, nullptr, true);
-  if (code == nullptr) return interpret_sums(lowered_, inputs, sums, n);
-  const std::int64_t size = static_cast<std::int64_t>(dtype_size(lowered_.type));
-  SmallVector<const void*, 32> from;
-  SmallVector<std::int64_t, 32> strides;
-  for (int i = 0; i < lowered_.inputs; ++i)
-    from.push_back(inputs[i].data), strides.push_back(inputs[i].stride * size);
-  for (std::size_t k = 0; k < lowered_.results.size(); ++k) sums[k] = 0;
-  for (std::int64_t begin = 0; begin < n; begin += detail::summed_run) {
-    alignas(64) unsigned char lanes[most * 64];
-    const CodeArguments arguments{from.data(),
-                                  strides.data(),
-                                  nullptr,
-                                  nullptr,
-                                  n - begin < detail::summed_run ? n - begin : detail::summed_run,
-                                  lanes};
-    code->entry(&arguments);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      from[i] = static_cast<const char*>(from[i]) + detail::summed_run * strides[i];
-    for (std::size_t k = 0; k < lowered_.results.size(); ++k)
-      sums[k] += lowered_.type == DType::float32 ? detail::sum_of_lanes<float>(lanes + 64 * k, code->lanes)
-                                                 : detail::sum_of_lanes<double>(lanes + 64 * k, code->lanes);
-  }
 }
 
 NAX_ENGINE std::shared_ptr<const Kernel> kernel_of(const Formula& f) {

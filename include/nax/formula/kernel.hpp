@@ -25,7 +25,6 @@ struct CodeArguments {
   void* const* results;
   const std::int64_t* result_strides;
   std::int64_t n;
-  void* sums;  // 64 bytes for each result, where there are sums in place of results
 };
 
 // Machine code takes its arguments as Linux and macOS have it, on Windows as well: there its callers save the
@@ -41,14 +40,12 @@ class Code {
  public:
   virtual ~Code() = default;
   void(NAX_CODE_ABI* entry)(const CodeArguments*) = nullptr;
-  int lanes = 0;  // of a sum
 };
 
 struct CodeRequest {
   const Formula* formula;
   Machine machine;
   std::vector<Access> inputs, results;
-  bool sums;
 };
 struct CodeMaker {
   Machine (*best_machine)();
@@ -71,9 +68,8 @@ class Kernel {
   NAX_ENGINE ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
-  // As `interpret` and `interpret_sums`; of a formula that need not be lowered. Safe on several threads.
+  // As `interpret`; of a formula that need not be lowered. Safe on several threads.
   NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
-  NAX_ENGINE void sums(const Line* inputs, double* sums, std::int64_t n) const;
   const Formula& lowered() const { return lowered_; }
   // How inputs, then results, are stored.
   const std::vector<DType>& types() const { return types_; }
@@ -84,7 +80,6 @@ class Kernel {
  private:
   // In a list that only grows, so that it is read without a lock.
   struct Variant {
-    bool sums;
     std::vector<Access> accesses;
     std::unique_ptr<const Code> code;
     Variant* next;
@@ -92,9 +87,9 @@ class Kernel {
   static constexpr int most_variants = 64;
 
   // Null where there are too many ways already.
-  NAX_ENGINE const Code* code_for(const Line* inputs, const Target* results, bool sums) const;
-  NAX_ENGINE const Code* made_code(const Access* accesses, std::size_t length, bool sums) const;
-  const Code* known_code(const Access* accesses, std::size_t length, bool sums) const;
+  NAX_ENGINE const Code* code_for(const Line* inputs, const Target* results) const;
+  NAX_ENGINE const Code* made_code(const Access* accesses, std::size_t length) const;
+  const Code* known_code(const Access* accesses, std::size_t length) const;
   Formula lowered_;
   std::vector<DType> types_;
   Machine machine_;

@@ -32,7 +32,7 @@ struct FormulaVariant {
   // Elements from these addresses on; numbers follow the leaves.
   void run(const void* const* in, void* const* out, int leaves, int numbers, std::int64_t n) const {
     if (code != nullptr) [[likely]] {
-      const formula::CodeArguments arguments{in, nullptr, out, nullptr, n, nullptr};
+      const formula::CodeArguments arguments{in, nullptr, out, nullptr, n};
       return code->entry(&arguments);
     }
     const formula::Formula& f = kernel.lowered();

@@ -30,12 +30,11 @@ inline void tell_perf(const void* code, std::size_t size, const char* name) {
 
 class Executable final : public Code {
  public:
-  Executable(const void* code, std::size_t size, int lanes_of_sum)
+  Executable(const void* code, std::size_t size)
       : memory_(nax::detail::os::make_code(code, size)), size_(size) {
     if (!memory_ && errno == ENOMEM) throw std::bad_alloc();
     if (!memory_) throw Error("formula: the system allows no code to be made at run time; say NAX_JIT=0");
     std::memcpy(&entry, &memory_, sizeof entry);
-    lanes = lanes_of_sum;
     tell_perf(memory_, size, "nax::formula");
   }
   ~Executable() override { nax::detail::os::free_code(memory_, size_); }

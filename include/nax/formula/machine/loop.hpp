@@ -9,10 +9,9 @@ namespace formula::jit {
 class Loop final : public Steps {
  public:
   Loop(const CodeRequest& request, Room room) : Steps(request, room) { write_all(); }
-  int lanes_of_sum() const { return lanes(); }
 
  private:
-  std::vector<int> input_bases_, result_bases_, accumulators_;
+  std::vector<int> input_bases_, result_bases_;
   Label start_, tail_part_, end_;
 
   int base_of_input(int i) const override { return input_bases_[at(i)]; }
@@ -23,7 +22,7 @@ class Loop final : public Steps {
   }
 
   void write_all() {
-    reserve(vectors_, masks_, request_.sums);
+    reserve(vectors_, masks_);
     enter_code();
     take_operands();
     hoist();
@@ -33,10 +32,9 @@ class Loop final : public Steps {
     write_body(false);
     next_packet(start_);
     place(tail_part_);
-    begin_tail(end_, request_.sums);
+    begin_tail(end_);
     write_body(true);
     place(end_);
-    if (request_.sums) store_sums();
     leave_code();
     for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
     finish_code(frame_size());
@@ -64,7 +62,6 @@ class Loop final : public Steps {
           take_pointer(i, input_pointers_ + 8 * i);
       }
     }
-    if (request_.sums) return;
     open_table(offsetof(CodeArguments, results));
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
       const int i = static_cast<int>(k);
@@ -91,13 +88,6 @@ class Loop final : public Steps {
 
   // Constants and repeated inputs that are read most stay in registers, as far as those suffice.
   void hoist() {
-    if (request_.sums)
-      for (std::size_t k = 0; k < f_.results.size(); ++k) {
-        const int r = vectors_.free_one();
-        vectors_.own(r, Bank::reserved);
-        accumulators_.push_back(r);
-        clear(vec(r));
-      }
     int spare = -pressure() - (has_masks() ? 4 : 5);
     for (int r = 0; r < vectors_.size(); ++r) spare += vectors_.owner(r) == Bank::none;
     std::vector<int> wanted;
@@ -128,7 +118,7 @@ class Loop final : public Steps {
     for (int s = 0; s < slot_count_; ++s) free_slots_.push_back(s);
     for (std::size_t i = 0; i < f_.steps.size(); ++i) write_step(static_cast<int>(i));
     now_ = static_cast<int>(f_.steps.size());
-    storing_ = !request_.sums && f_.results.size() > 1;
+    storing_ = f_.results.size() > 1;
     for (const int v : results_) {
       if (!storing_ || step(v).operation != Operation::input || is_repeated(v)) continue;
       in_register(v);
@@ -144,7 +134,7 @@ class Loop final : public Steps {
       } else {
         value = number(v);
       }
-      request_.sums ? add_to_sum(k, value) : store_result(k, value);
+      store_result(k, value);
       vectors_.free_temporaries();
       vectors_.unlock_all();
       masks_.unlock_all();
@@ -160,16 +150,6 @@ class Loop final : public Steps {
                            result_areas_, tail_, scratch);
     const Address to = contiguous(result_bases_[k], offsetof(CodeArguments, results), i);
     tail_ ? store_tail(to, value, result_areas_, scratch) : store_packet(to, value, scratch);
-  }
-
-  void add_to_sum(std::size_t k, const Vector& value) {
-    const Vector sum = vec(accumulators_[k]);
-    tail_ ? add_tail(sum, value) : all_add(sum, sum, value);
-  }
-  void store_sums() {
-    open_sums(offsetof(CodeArguments, sums));
-    for (std::size_t k = 0; k < f_.results.size(); ++k)
-      store(sum(static_cast<int>(k)), vec(accumulators_[k]));
   }
 };
 

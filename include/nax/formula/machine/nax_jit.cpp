@@ -18,7 +18,7 @@ bool has(const Formula& f, Machine) { return f.type != Formula::mixed; }
 
 std::unique_ptr<const Code> make(const CodeRequest& request) {
   const Loop loop(request, {});
-  return std::make_unique<Executable>(loop.code(), loop.size(), loop.lanes_of_sum());
+  return std::make_unique<Executable>(loop.code(), loop.size());
 }
 #else
 Machine best_machine() {
@@ -47,7 +47,7 @@ std::unique_ptr<const Code> make(const CodeRequest& request) {
     const std::unique_ptr<CacheLine[]> memory(new CacheLine[(size + 63) / 64]);
     try {
       const Loop loop(request, {size, memory.get()});
-      return std::make_unique<Executable>(memory.get(), loop.getSize(), loop.lanes_of_sum());
+      return std::make_unique<Executable>(memory.get(), loop.getSize());
     } catch (const Xbyak::Error& error) {
       if (static_cast<int>(error) != Xbyak::ERR_CODE_IS_TOO_BIG)
         throw Error(std::string("formula: no machine code: ") + error.what());

@@ -32,8 +32,7 @@ class FormulaLine {
 
   void run(const void* const* from, void* const* to, std::int64_t n) const {
     if (code_ != nullptr) {
-      const formula::CodeArguments arguments{from, strides_.data(), to, strides_.data() + inputs_,
-                                             n,    nullptr};
+      const formula::CodeArguments arguments{from, strides_.data(), to, strides_.data() + inputs_, n};
       return code_->entry(&arguments);
     }
     std::vector<formula::Line> lines;

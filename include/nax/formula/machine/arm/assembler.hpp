@@ -11,7 +11,7 @@
 //
 // Registers of the code: x19 the arguments, x20 the place of contiguous operands in bytes, x21 where packets
 // end, x22 the elements of the tail, x23 the numbers behind the code; x0, x9, x10, x16, x17 are free for one
-// step, v31 for one instruction. v30 is the mask of the tail of sums.
+// step, v31 for one instruction.
 NAX_BEGIN
 namespace formula::jit {
 
@@ -62,10 +62,7 @@ class Assembler : private arm::Emitter {
 
   static Vector vec(int r) { return {r}; }
   static int index(const Vector& r) { return r.number; }
-  static void reserve(Bank& vectors, Bank&, bool sums) {
-    vectors.own(scratch, Bank::reserved);
-    if (sums) vectors.own(tail_mask, Bank::reserved);
-  }
+  static void reserve(Bank& vectors, Bank&) { vectors.own(scratch, Bank::reserved); }
 
 #define NAX_FORM_3(name, instruction)                             \
   void name(const Vector& d, const Vector& a, const Operand& b) { \
@@ -173,7 +170,7 @@ class Assembler : private arm::Emitter {
   // Every lane has these bits.
   Address pool(std::uint64_t bits) {
     const auto [at, added] = pool_.try_emplace(bits, static_cast<int>(pool_.size()));
-    return {x_pool, -1, masks_size + 16 * std::int64_t{at->second}};
+    return {x_pool, -1, 16 * std::int64_t{at->second}};
   }
   Address pool_number(double x) { return pool(bits_of(x, single_)); }
   Address pool_constant(const Step& step) { return pool_number(step.number()); }
@@ -211,7 +208,6 @@ class Assembler : private arm::Emitter {
     while (words_.size() % 4 != 0) emit(0);
     rewrite_32(frame_at_, x_far, static_cast<Word>(frame_size));
     rewrite_32(pool_at_ + 1, x_far, static_cast<Word>(4 * (words_.size() - pool_at_)));
-    for (int i = 0; i < masks_size / 4; ++i) emit(i < masks_size / 8 ? 0xffffffff : 0);
     std::vector<std::uint64_t> numbers(pool_.size());
     for (const auto& [bits, number] : pool_) numbers[static_cast<std::size_t>(number)] = bits;
     for (const std::uint64_t bits : numbers)
@@ -264,8 +260,6 @@ class Assembler : private arm::Emitter {
     over_lanes(tail, [&](int k) { st1_lane(a.number, k, x_pointer, x_stride, !single_); });
     if (!tail) store_x(stack(slot), x_pointer);
   }
-  void open_sums(std::size_t sums) { open_table(sums); }
-  static Address sum(int k) { return {x_table, -1, 64 * k}; }
 
   // ---- the loop
 
@@ -286,17 +280,10 @@ class Assembler : private arm::Emitter {
     b_over(ge, 2);
     b(start);
   }
-  void begin_tail(Label& none, bool sums) {
+  void begin_tail(Label& none) {
     cbnz_over(x_tail, 2);
     b(none);
-    if (!sums) return;
-    // from the masks in memory, as many bytes before the zeros as the tail has
-    lsl(x_pointer, x_tail, single_ ? 2 : 3);
-    sub_x(x_pointer, x_pool, x_pointer);
-    add_imm(x_pointer, x_pointer, masks_size / 2);
-    ldr_q(tail_mask, x_pointer, 0);
   }
-  Vector tail_of_sums() const { return vec(tail_mask); }
 
   // ---- calls: what they use lies first on the stack, below 4096
 
@@ -325,8 +312,7 @@ class Assembler : private arm::Emitter {
  private:
   static constexpr int x_table = 17, x_pointer = 9, x_stride = 10, x_far = 16;
   static constexpr int x_arguments = 19, x_place = 20, x_end = 21, x_tail = 22, x_pool = 23;
-  static constexpr int scratch = 31, tail_mask = 30;
-  static constexpr int saved_size = 160, masks_size = 32;
+  static constexpr int scratch = 31, saved_size = 160;
 
   static std::uint64_t bits_of(double x, bool single) {
     const float y = static_cast<float>(x);

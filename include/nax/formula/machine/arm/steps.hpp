@@ -20,11 +20,6 @@ class MachineSteps : public StepForms {
     blend(d, no, yes, vec(truth));
   }
   void truth_as_number(const Vector& d, int truth) { all_and(d, vec(truth), pool_number(1)); }
-  void add_tail(const Vector& sum, const Vector& value) {
-    const Vector t = vec(fresh_vector());
-    all_and(t, value, tail_of_sums());
-    all_add(sum, sum, t);
-  }
 
   // x where one is NaN or both are equal.
   void bounded(int i, bool above) {

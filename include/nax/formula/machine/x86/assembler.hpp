@@ -183,8 +183,6 @@ class Assembler : public Instructions {
     cmp(r11, r8);
     jl(again, T_NEAR);
   }
-  void open_sums(std::size_t sums) { mov(rax, ptr[rdi + sums]); }
-  Address sum(int k) { return ptr[rax + 64 * k]; }
 
   // ---- the loop
 
@@ -204,7 +202,7 @@ class Assembler : public Instructions {
     cmp(rcx, rdx);
     jl(start, T_NEAR);
   }
-  void begin_tail(Label& none, bool) {
+  void begin_tail(Label& none) {
     test(r8, r8);
     jz(none, T_NEAR);
     if (wide_) {

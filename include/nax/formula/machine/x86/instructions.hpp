@@ -90,7 +90,7 @@ class Instructions : public Xbyak::CodeGenerator {
     return sized(std::max(16, lanes_ * bytes), index(x));
   }
   static int index(const Vector& r) { return r.getIdx(); }
-  void reserve(Bank& vectors, Bank& masks, bool) {
+  void reserve(Bank& vectors, Bank& masks) {
     if (wide_) {
       masks.own(0, Bank::reserved);
       masks.own(1, Bank::reserved);

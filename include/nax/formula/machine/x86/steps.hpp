@@ -91,15 +91,6 @@ class MachineSteps : public WholeSteps {
       all_and(d, vec(truth), pool_one());
   }
   Address pool_one() { return is_whole(type_) ? pool(1) : pool_number(1); }
-  void add_tail(const Vector& sum, const Vector& value) {
-    if (wide_) {
-      all_add(sum | Opmask(1), sum, value);
-    } else {
-      const Vector t = vec(fresh_vector());
-      all_and(t, value, tail_mask());
-      all_add(sum, sum, t);
-    }
-  }
 
   // The instructions give their second operand where one is NaN or both are equal.
   void smaller(const Vector& d, const Vector& a, const Operand& b, bool least) {
