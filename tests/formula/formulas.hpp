@@ -99,21 +99,6 @@ std::string difference(const std::vector<std::vector<T>>& a, const std::vector<s
   return {};
 }
 
-// Operations of formulas of several types, or of whole numbers.
-inline bool is_of_types(Operation operation) {
-  switch (operation) {
-    case Operation::convert:
-    case Operation::truth_as:
-    case Operation::bit_and:
-    case Operation::bit_or:
-    case Operation::bit_xor:
-    case Operation::bit_not:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // A formula of about `steps` random operations on `inputs` numbers.
 template <class T>
 Formula random_formula(std::uint64_t seed, int inputs, int steps) {
@@ -159,7 +144,7 @@ Formula random_formula(std::uint64_t seed, int inputs, int steps) {
     // Operations with a limited domain, and slow ones.
     if (arity == 0 || operation == Operation::scale || operation == Operation::polygamma ||
         operation == Operation::with_sign || operation == Operation::mantissa ||
-        operation == Operation::exponent || is_of_types(operation))
+        operation == Operation::exponent || facts(operation).types == OperandTypes::several)
       continue;
     const std::uint64_t detail = operation == Operation::bit ? random() % 2 : 0;
     int at = 0;

@@ -113,10 +113,10 @@ NAX_NUMBER_2(operator&, bit_and)
 NAX_NUMBER_2(operator|, bit_or)
 NAX_NUMBER_2(operator^, bit_xor)
 NAX_NUMBER_1(operator~, bit_not)
-#define NAX_ONE(name, arity, truth) NAX_NUMBER_1(name, name)
+#define NAX_ONE(name, ...) NAX_NUMBER_1(name, name)
 NAX_FORMULA_FUNCTIONS_1(NAX_ONE)
 #undef NAX_ONE
-#define NAX_ONE(name, arity, truth) NAX_NUMBER_2(name, name)
+#define NAX_ONE(name, ...) NAX_NUMBER_2(name, name)
 NAX_FORMULA_FUNCTIONS_2(NAX_ONE)
 #undef NAX_ONE
 #undef NAX_NUMBER_1

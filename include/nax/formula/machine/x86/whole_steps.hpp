@@ -8,44 +8,9 @@ namespace formula::jit {
 
 // Whether there are instructions for a step of x86.
 inline bool has_code(const Formula& f, const Step& step, Machine machine) {
-  const auto operand = [&](int j) -> const Step& {
-    return f.steps[static_cast<std::size_t>(step.operand[static_cast<std::size_t>(j)])];
-  };
-  switch (step.operation) {
-    case Operation::input:
-    case Operation::constant:
-      return dtype_kind(step.type) != Kind::complex;
-    case Operation::convert:
-      return converts_by_code(operand(0), step.type, machine);
-    case Operation::truth_as:
-    case Operation::known:
-    case Operation::both:
-    case Operation::either:
-    case Operation::differ:
-    case Operation::opposite:
-    case Operation::select:
-    case Operation::keep:
-    case Operation::add:
-    case Operation::subtract:
-    case Operation::multiply:
-    case Operation::negative:
-    case Operation::absolute:
-    case Operation::maximum:
-    case Operation::minimum:
-    case Operation::at_least:
-    case Operation::at_most:
-    case Operation::equal:
-    case Operation::not_equal:
-    case Operation::less:
-    case Operation::less_equal:
-    case Operation::bit_and:
-    case Operation::bit_or:
-    case Operation::bit_xor:
-    case Operation::bit_not:
-      return true;
-    default:
-      return dtype_kind(step.type) == Kind::floating;
-  }
+  if (step.operation == Operation::convert)
+    return converts_by_code(f.steps[static_cast<std::size_t>(step.operand[0])], step.type, machine);
+  return facts(step.operation).types != OperandTypes::real || dtype_kind(step.type) == Kind::floating;
 }
 
 class WholeSteps : public ConvertSteps {
