@@ -174,7 +174,7 @@ TEST(FormulaDerivatives, MakeOnePlanForAllNumbers) {
     EXPECT_NEAR(bends(0).item(), -rate * rate * s / d - 2 * rate * c / (d * d) + 2 * s / (d * d * d), 1e-12);
   }
   using E = std::remove_cvref_t<decltype(value(x, 1))>;
-  const auto* const plan = nax::detail::fused_type_of<E>().plans.load();
+  const auto* const plan = nax::detail::fused_type_of<E>().derivatives.load();
   ASSERT_NE(plan, nullptr);
   EXPECT_EQ(plan->next, nullptr);
 }

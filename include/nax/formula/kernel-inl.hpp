@@ -58,53 +58,53 @@ NAX_ENGINE Kernel::~Kernel() {
   for (Variant* v = variants_.load(); v != nullptr;) delete std::exchange(v, v->next);
 }
 
-inline const Code* Kernel::known_code(const Access* accesses, std::size_t length) const {
+inline const Code* Kernel::known_code(const Access* accesses) const {
+  static_assert(sizeof(Access) == 1);
   for (const Variant* v = variants_.load(std::memory_order_acquire); v != nullptr; v = v->next)
-    if (std::memcmp(v->accesses.data(), accesses, length) == 0) return v->code.get();
+    if (std::memcmp(v->accesses.data(), accesses, types_.size()) == 0) return v->code.get();
   return nullptr;
 }
-NAX_ENGINE const Code* Kernel::made_code(const Access* accesses, std::size_t length) const {
+NAX_ENGINE const Code* Kernel::code(const Access* accesses) const {
+  if (machine_ == Machine::none) return nullptr;
+  if (const Code* const known = known_code(accesses)) return known;
   const std::lock_guard lock(mutex_);
-  if (const Code* const code = known_code(accesses, length)) return code;
+  if (const Code* const known = known_code(accesses)) return known;
   int count = 0;
   for (const Variant* v = variants_.load(); v != nullptr; v = v->next) ++count;
   if (count >= most_variants) return nullptr;
-  const Access* const results = accesses + lowered_.inputs;
-  const CodeRequest request{&lowered_, machine_, {accesses, results}, {results, accesses + length}};
-  variants_.store(new Variant{{accesses, accesses + length}, code_maker->make(request), variants_.load()},
+  const Access *const results = accesses + lowered_.inputs, *const end = accesses + types_.size();
+  const CodeRequest request{&lowered_, machine_, {accesses, results}, {results, end}};
+  variants_.store(new Variant{{accesses, end}, code_maker->make(request), variants_.load()},
                   std::memory_order_release);
   return variants_.load()->code.get();
 }
-NAX_ENGINE const Code* Kernel::code_for(const Line* inputs, const Target* results) const {
-  static_assert(sizeof(Access) == 1);
-  const std::size_t count = static_cast<std::size_t>(lowered_.inputs), made = lowered_.results.size();
-  SmallVector<Access, 64> accesses;
-  for (std::size_t i = 0; i < count; ++i) accesses.push_back(detail::access_of(inputs[i].stride));
-  for (std::size_t k = 0; k < made; ++k)
-    accesses.push_back(results[k].stride == 1 ? Access::contiguous : Access::strided);
-  const Code* const code = known_code(accesses.data(), accesses.size());
-  return code != nullptr ? code : made_code(accesses.data(), accesses.size());
-}
 
-NAX_ENGINE const Code* Kernel::code(const Access* accesses) const {
-  const std::size_t length = static_cast<std::size_t>(lowered_.inputs) + lowered_.results.size();
-  return machine_ == Machine::none ? nullptr : made_code(accesses, length);
-}
-
-NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int64_t n) const {
-  const Code* const code = machine_ == Machine::none ? nullptr : code_for(inputs, results);
-  if (code == nullptr) return interpret(lowered_, inputs, results, n);
-  const auto size = [&](std::size_t i) { return static_cast<std::int64_t>(dtype_size(types_[i])); };
-  SmallVector<const void*, 32> from;
-  SmallVector<void*, 16> to;
-  SmallVector<std::int64_t, 32> from_strides, to_strides;
+NAX_ENGINE void Kernel::run_blocks(const void* const* inputs, void* const* results,
+                                   const std::int64_t* strides, std::int64_t n) const {
   const std::size_t read = static_cast<std::size_t>(lowered_.inputs);
-  for (std::size_t i = 0; i < read; ++i)
-    from.push_back(inputs[i].data), from_strides.push_back(inputs[i].stride * size(i));
+  const auto stride = [&](std::size_t i) {
+    return strides[i] / static_cast<std::int64_t>(dtype_size(types_[i]));
+  };
+  std::vector<Line> from;
+  std::vector<Target> to;
+  for (std::size_t i = 0; i < read; ++i) from.push_back({inputs[i], stride(i)});
+  for (std::size_t k = read; k < types_.size(); ++k) to.push_back({results[k - read], stride(k)});
+  interpret(lowered_, from.data(), to.data(), n);
+}
+NAX_ENGINE void Kernel::run(const Line* inputs, const Target* results, std::int64_t n) const {
+  SmallVector<Access, 64> accesses;
+  SmallVector<std::int64_t, 64> strides;
+  SmallVector<const void*, 64> from;
+  SmallVector<void*, 16> to;
+  const auto add = [&](std::int64_t stride) {
+    const std::size_t i = strides.size();
+    accesses.push_back(detail::access_of(stride));
+    strides.push_back(stride * static_cast<std::int64_t>(dtype_size(types_[i])));
+  };
+  for (int i = 0; i < lowered_.inputs; ++i) from.push_back(inputs[i].data), add(inputs[i].stride);
   for (std::size_t k = 0; k < lowered_.results.size(); ++k)
-    to.push_back(results[k].data), to_strides.push_back(results[k].stride * size(read + k));
-  const CodeArguments arguments{from.data(), from_strides.data(), to.data(), to_strides.data(), n};
-  code->entry(&arguments);
+    to.push_back(results[k].data), add(results[k].stride);
+  run(code(accesses.data()), from.data(), to.data(), strides.data(), n);
 }
 
 NAX_ENGINE std::shared_ptr<const Kernel> kernel_of(const Formula& f) {

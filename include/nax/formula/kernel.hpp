@@ -70,10 +70,19 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   // As `interpret`; of a formula that need not be lowered. Safe on several threads.
   NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
+  // The same by that code, or block by block: `strides` of inputs, then of results, in bytes.
+  void run(const Code* code, const void* const* inputs, void* const* results, const std::int64_t* strides,
+           std::int64_t n) const {
+    if (code == nullptr) [[unlikely]]
+      return run_blocks(inputs, results, strides, n);
+    const CodeArguments arguments{inputs, strides, results, strides + lowered_.inputs, n};
+    code->entry(&arguments);
+  }
   const Formula& lowered() const { return lowered_; }
   // How inputs, then results, are stored.
   const std::vector<DType>& types() const { return types_; }
-  // The code for operands that lie so, inputs first; null where blocks serve. It lives as long as the kernel.
+  // The code for operands that lie so, inputs first. It lives as long as the kernel. Null where blocks serve:
+  // there is no machine, or there are too many ways already.
   NAX_ENGINE const Code* code(const Access* accesses) const;
   bool is_machine_code() const { return machine_ != Machine::none; }
 
@@ -86,10 +95,9 @@ class Kernel {
   };
   static constexpr int most_variants = 64;
 
-  // Null where there are too many ways already.
-  NAX_ENGINE const Code* code_for(const Line* inputs, const Target* results) const;
-  NAX_ENGINE const Code* made_code(const Access* accesses, std::size_t length) const;
-  const Code* known_code(const Access* accesses, std::size_t length) const;
+  const Code* known_code(const Access* accesses) const;
+  NAX_ENGINE void run_blocks(const void* const* inputs, void* const* results, const std::int64_t* strides,
+                             std::int64_t n) const;
   Formula lowered_;
   std::vector<DType> types_;
   Machine machine_;

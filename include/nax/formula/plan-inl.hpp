@@ -17,8 +17,10 @@ struct Plan::Derived {
 };
 
 NAX_ENGINE Plan::Plan(Formula f)
-    : formula_(std::move(f)), kernel_(formula_), reads_(static_cast<std::size_t>(formula_.inputs)) {
-  for (const Step& step : kernel_.lowered().steps)
+    : formula_(std::move(f)),
+      kernel_(kernel_of(formula_)),
+      reads_(static_cast<std::size_t>(formula_.inputs)) {
+  for (const Step& step : kernel_->lowered().steps)
     if (step.operation == Operation::input) reads_[step.detail] = 1;
 }
 NAX_ENGINE Plan::~Plan() {

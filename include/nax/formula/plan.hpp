@@ -18,7 +18,7 @@ class Plan {
   Plan& operator=(const Plan&) = delete;
 
   const Formula& formula() const { return formula_; }
-  const Kernel& kernel() const { return kernel_; }
+  const Kernel& kernel() const { return *kernel_; }
   // Whether the results depend on an input.
   bool reads(int input) const { return reads_[static_cast<std::size_t>(input)] != 0; }
 
@@ -34,7 +34,7 @@ class Plan {
                    Formula f) const;
 
   Formula formula_;
-  Kernel kernel_;
+  std::shared_ptr<const Kernel> kernel_;
   std::vector<char> reads_;
   nax::detail::ForkMutex& mutex_ = nax::detail::fork_mutex_of<Plan>();
   mutable std::atomic<Derived*> derived_{nullptr};

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "nax/core/at_fork.hpp"
-#include "nax/core/thread_pool.hpp"
 #include "nax/expr/differentiation/formula_node.hpp"
+#include "nax/expr/evaluation/formula_kernels.hpp"
+#include "nax/formula/array_loop.hpp"
 #include "nax/program/replay/map_formula.hpp"
 
 NAX_BEGIN
@@ -10,84 +10,30 @@ namespace detail {
 
 // ---- running a formula over arrays
 
-using FormulaLines = SmallVector<formula::Line, 16>;
-using FormulaTargets = SmallVector<formula::Target, 8>;
-
-// The lines of operands that all are unbroken runs over the frame or one number.
-inline bool find_flat_lines(const FormulaInputs& inputs, const Frame& frame, formula::Line* lines) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const ArrayBase& a = inputs[i].array;
-    if (!holds_value(a)) {
-      lines[i] = {&inputs[i].number, 0};
-      continue;
-    }
-    const Layout& layout = layout_of(a);
-    bool repeated = true;
-    for (std::size_t axis = 0; repeated && axis < layout.shape.size(); ++axis)
-      repeated = layout.shape[axis] == 1 || layout.strides[axis] == 0;
-    if (!repeated && !(layout.is_contiguous() && layout == frame)) return false;
-    lines[i] = {raw_data(a), repeated ? 0 : 1};
-  }
-  return true;
-}
-
-inline void run_flat(const formula::Kernel& kernel, const formula::Line* lines, std::size_t count,
-                     const std::vector<ArrayBase>& results, std::int64_t n) {
-  const std::size_t size = results.empty() ? 0 : dtype_size(results[0].dtype());
-  const auto part = [&](std::int64_t begin, std::int64_t end) {
-    const auto bytes = [&](std::int64_t stride) { return begin * stride * static_cast<std::int64_t>(size); };
-    FormulaLines from(count, {});
-    FormulaTargets to(results.size(), {});
-    for (std::size_t i = 0; i < count; ++i)
-      from[i] = {static_cast<const char*>(lines[i].data) + bytes(lines[i].stride), lines[i].stride};
-    for (std::size_t k = 0; k < results.size(); ++k) to[k] = {raw_data(results[k]) + bytes(1), 1};
-    kernel.run(from.data(), to.data(), end - begin);
-  };
-  if (n <= cpu::detail::parallel_grain)
-    part(0, n);
-  else
-    parallel_for(n, cpu::detail::parallel_grain, part);
-}
-
-// Line by line along the last axis, others walked by their strides.
-inline void run_strided(const formula::Kernel& kernel, const FormulaInputs& inputs, const Frame& frame,
+inline void run_formula(const formula::Kernel& kernel, const FormulaInputs& inputs, const Frame& frame,
                         const std::vector<ArrayBase>& results) {
-  const std::size_t count = inputs.size(), size = dtype_size(results[0].dtype());
-  std::vector<loops::Operand> operands(count + 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    operands[i].strides = Dims(frame.shape.size(), 0);
-    operands[i].data = reinterpret_cast<char*>(const_cast<std::uint64_t*>(&inputs[i].number));
-    if (holds_value(inputs[i].array))
-      operands[i] = operand_over(inputs[i].array, frame, inputs[i].array.dtype());
+  SmallVector<char*, 32> at;
+  SmallVector<std::int64_t, 32> strides;  // where all are unbroken runs or one number
+  bool flat = true;
+  for (const FormulaInput& input : inputs) {
+    const bool held = holds_value(input.array);
+    at.push_back(held ? raw_data(input.array)
+                      : reinterpret_cast<char*>(const_cast<std::uint64_t*>(&input.number)));
+    const bool whole = held && layout_of(input.array).is_contiguous() && layout_of(input.array) == frame;
+    flat =
+        flat && (whole || !held || is_repeated(layout_of(input.array).strides, layout_of(input.array).shape));
+    strides.push_back(whole ? 1 : 0);
   }
-  operands[count] = operand_over(results[0], frame, results[0].dtype());  // all lie alike
-  Dims shape = frame.shape;
-  loops::collapse(shape, operands.data(), static_cast<int>(count + 1));
-  const std::size_t outer = shape.empty() ? 0 : shape.size() - 1;
-  const std::int64_t n = shape.empty() ? 1 : shape[outer];
-  std::int64_t rows = 1;
-  for (std::size_t axis = 0; axis < outer; ++axis) rows *= shape[axis];
-  const auto place = [&](const loops::Operand& operand, std::int64_t row) {
-    std::int64_t at = 0;
-    for (std::size_t axis = outer; axis-- > 0; row /= shape[axis])
-      at += row % shape[axis] * operand.strides[axis];
-    return at * static_cast<std::int64_t>(size);
-  };
-  const auto stride = [&](const loops::Operand& operand) {
-    return shape.empty() ? 0 : operand.strides[outer];
-  };
-  parallel_for(rows, cpu::detail::parallel_grain / std::max<std::int64_t>(n, 1) + 1,
-               [&](std::int64_t begin, std::int64_t end) {
-                 FormulaLines from(count, {});
-                 FormulaTargets to(results.size(), {});
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   for (std::size_t i = 0; i < count; ++i)
-                     from[i] = {operands[i].data + place(operands[i], row), stride(operands[i])};
-                   for (std::size_t k = 0; k < results.size(); ++k)
-                     to[k] = {raw_data(results[k]) + place(operands[count], row), 1};
-                   kernel.run(from.data(), to.data(), n);
-                 }
-               });
+  for (const ArrayBase& result : results) at.push_back(raw_data(result)), strides.push_back(1);
+  if (flat)
+    return formula::ArrayLoop(kernel, frame.size(), strides.data(), cpu::detail::parallel_grain)
+        .run(at.data());
+  std::vector<loops::Operand> operands;
+  for (const FormulaInput& input : inputs)
+    operands.push_back({nullptr, holds_value(input.array) ? strides_over(layout_of(input.array), frame)
+                                                          : Dims(frame.shape.size(), 0)});
+  for (const ArrayBase& result : results) operands.push_back({nullptr, layout_of(result).strides});
+  formula::ArrayLoop(kernel, frame.shape, std::move(operands)).run(at.data());
 }
 
 // The formula as a step of the program that is being recorded.
@@ -132,14 +78,11 @@ NAX_ENGINE std::vector<ArrayBase> apply_formula(const formula::Plan& plan, Formu
     recorded = recorded || is_recorded(a);
   }
   for (std::size_t k = 0; k < count; ++k) results.push_back(allocate(dtype, frame, device));
-  if (const std::int64_t n = frame.size(); n > 0 && on_program(device)) {
-    record_formula(plan.formula(), inputs, frame, results);
-  } else if (n > 0) {
-    FormulaLines lines(inputs.size(), {});
-    if (find_flat_lines(inputs, frame, lines.data()))
-      run_flat(plan.kernel(), lines.data(), inputs.size(), results, n);
+  if (frame.size() > 0) {
+    if (on_program(device))
+      record_formula(plan.formula(), inputs, frame, results);
     else
-      run_strided(plan.kernel(), inputs, frame, results);
+      run_formula(plan.kernel(), inputs, frame, results);
   }
   if (!recorded || !recording.tape) return results;
   Tape& tape = *recording.tape;
@@ -199,38 +142,22 @@ NAX_ENGINE std::vector<ArrayBase> FormulaNode::push_call(Forward& sweep) {
 
 // ---- derivatives of fused expressions
 
-inline const RootPlan* find_plan(const FusedType& type, bool pulls, unsigned leaves, const short* inputs,
-                                 const std::vector<std::uint64_t>& known) {
-  for (const RootPlan* p = type.plans.load(std::memory_order_acquire); p != nullptr; p = p->next)
-    if (p->pulls == pulls && p->leaves == leaves && std::equal(inputs, inputs + type.leaves, p->inputs) &&
-        p->known == known)
-      return p;
-  return nullptr;
-}
-inline const formula::Plan* usable(const RootPlan& root) { return root.serves ? &root.plan : nullptr; }
-// Null where the operations one by one must do, also where there are too many plans already, of numbers that
-// change all the time.
-inline const formula::Plan* plan_of(const FusedType& type, const void* constants, bool pulls, unsigned leaves,
-                                    const short* inputs) {
-  constexpr int most = 64;
+// The plan of a derivative: the shares of those leaves, or the tangent for theirs. Null where the operations
+// one by one must do.
+inline const formula::Plan* plan_of(const FusedType& type, const void* constants, FormulaWork work,
+                                    unsigned leaves, const short* inputs) {
   const ExpressionSymbols& symbols = *type.kernels->symbols;
-  std::vector<std::uint64_t> known = known_numbers(symbols, constants);
-  if (const RootPlan* const found = find_plan(type, pulls, leaves, inputs, known)) return usable(*found);
-  static ForkMutex& mutex = *new ForkMutex;
-  const std::lock_guard lock(mutex);
-  if (const RootPlan* const found = find_plan(type, pulls, leaves, inputs, known)) return usable(*found);
-  int count = 0;
-  for (const RootPlan* p = type.plans.load(); p != nullptr; p = p->next) ++count;
-  if (count >= most) return nullptr;
-  bool again = true;
-  const formula::Formula f = pulls ? pull_formula_of(symbols, constants, inputs, leaves, false, &again)
-                                   : push_formula_of(symbols, constants, inputs, leaves, &again);
-  again = again && formula::is_differentiable(f);
-  auto* const made =
-      new RootPlan{pulls, leaves, {}, std::move(known), formula::Plan(f), again, type.plans.load()};
-  std::copy_n(inputs, type.leaves, made->inputs);
-  type.plans.store(made, std::memory_order_release);
-  return usable(*made);
+  std::uint64_t key = key_of(work) | leaves;
+  for (int l = 0; l < type.leaves; ++l) key |= static_cast<std::uint64_t>(inputs[l]) << (12 + 4 * l);
+  const FormulaVariant* const found =
+      variant_of(type.derivatives, symbols, key, constants, nullptr, [&](bool& serves) {
+        const formula::Formula f = work == FormulaWork::shares
+                                       ? pull_formula_of(symbols, constants, inputs, leaves, false, &serves)
+                                       : push_formula_of(symbols, constants, inputs, leaves, &serves);
+        serves = serves && formula::is_differentiable(f);
+        return f;
+      });
+  return found && found->serves ? &found->plan : nullptr;
 }
 
 // Formulas run on the host, now or in a recorded program.
@@ -277,7 +204,7 @@ NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* le
   for (int l = 0; l < type.leaves; ++l)
     if (inputs[l] == l && type.carries >> l & 1 && sweep.wants(leaves[l].serial())) wanted |= 1u << l;
   if (wanted == 0) return true;
-  const formula::Plan* const plan = plan_of(type, constants, true, wanted, inputs);
+  const formula::Plan* const plan = plan_of(type, constants, FormulaWork::shares, wanted, inputs);
   if (!plan) return false;
   const Frame own = frame_of_leaves(type.name, leaves, type.leaves);
   const Frame all = layout_of(g) == own ? own : broadcast("vjp", own, layout_of(g));
@@ -305,7 +232,8 @@ NAX_ENGINE std::optional<ArrayBase> formula_tangent(const FusedType& type, const
     if (is_on_card(tangents[l]->device())) return std::nullopt;
     moving |= 1u << l;
   }
-  const formula::Plan* const plan = moving ? plan_of(type, constants, false, moving, inputs) : nullptr;
+  const formula::Plan* const plan =
+      moving ? plan_of(type, constants, FormulaWork::tangent, moving, inputs) : nullptr;
   if (!plan) return std::nullopt;
   Frame all = frame_of_leaves(type.name, leaves, type.leaves);
   FormulaInputs from = inputs_of(type, leaves, constants, *plan, inputs);

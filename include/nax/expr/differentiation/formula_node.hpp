@@ -36,18 +36,6 @@ class FormulaNode final : public CallNode {
   Device device_;
 };
 
-// The plan of an expression's derivative, for one choice of leaves that are the same, and of numbers that the
-// formula knows. Kept by the type as long as the program runs.
-struct RootPlan {
-  bool pulls;
-  unsigned leaves;  // bit l: that are wanted, or move
-  short inputs[max_leaves];
-  std::vector<std::uint64_t> known;  // as known_numbers gives them
-  formula::Plan plan;
-  bool serves;  // whether derivatives of the formula are those of the rules
-  const RootPlan* next;
-};
-
 // Gives the sweep the shares of g, recorded. False, and nothing done, where the expression has no formula.
 NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
                                     const ArrayBase& g, Reverse& sweep);

@@ -9,61 +9,61 @@
 #include "nax/program/record/recording.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/expr/evaluation/formula_kernels.hpp"
-#include "nax/program/reduce/reduce_formula.hpp"
+#include "nax/program/replay/map_formula.hpp"
 #endif
 
 NAX_BEGIN
 namespace detail {
 
-// An expression's C++ numbers, held by a step.
-class HeldConstants {
- public:
-  HeldConstants(const void* from, int count) : slots_(new Slots[static_cast<std::size_t>(count) + 1]) {
-    if (count > 0) std::memcpy(slots_.get(), from, static_cast<std::size_t>(count) * constant_bytes);
+// An expression's compiled kernels as the work of a step, of values, gradients or values that are reduced:
+// where a program has no formula of it, or does not fuse it with others.
+struct KernelWork final : program::Work {
+  // `operands`: leaves, then the result; or the cotangent and gradients. `sizes`: of what is reduced, or
+  // gradient by gradient.
+  KernelWork(const KernelTable& of, const void* from, const Dims& over, std::vector<loops::Operand> all)
+      : table(of),
+        numbers(new Slots[static_cast<std::size_t>(of.constants) + 1]),
+        shape(over),
+        operands(std::move(all)) {
+    if (of.constants > 0)
+      std::memcpy(numbers.get(), from, static_cast<std::size_t>(of.constants) * constant_bytes);
   }
-  const void* get() const { return slots_.get(); }
-
- private:
-  using Slots = ConstantSlots<1>;
-  std::unique_ptr<Slots[]> slots_;
-};
-
-// A kernel over operands that are unbroken runs of its own types.
-struct FlatMap final : program::Work {
-  FlatMap(const KernelTable& table, const void* from, std::int64_t size)
-      : kernel(size == 1 && table.plain ? table.scalar_forward : table.forward),
-        parts(table.formula),
-        constants(from, table.constants),
-        leaves(table.leaves),
-        n(size) {}
-  void run(void* const* at) const override { kernel(constants.get(), at, at[leaves], n); }
-  std::string text(const std::vector<std::string>& names) const override {
-    return formula_text(parts, constants.get(), names);
-  }
-  program::StepExpression expression() const override { return {parts, constants.get()}; }
-  cpu::ForwardKernel kernel;
-  const FormulaPart* parts;
-  HeldConstants constants;
-  int leaves;
-  std::int64_t n;
-};
-struct StridedMap final : program::Work {
-  StridedMap(const KernelTable& table, const void* from, const Dims& over)
-      : kernel(table.forward), parts(table.formula), constants(from, table.constants), shape(over) {}
   void run(void* const* at) const override {
-    loops::Operand own[max_leaves + 1];
+    const void* const constants = numbers.get();
+    const int count = table.leaves;
+    if (flat > 0 && pull) return pull(constants, at, at[count], at + count + 1, present, nullptr, flat);
+    if (flat > 0) {
+      const bool one = flat == 1 && table.plain;
+      return (one ? table.scalar_forward : table.forward)(constants, at, at[count], flat);
+    }
+    loops::Operand own[2 * max_leaves + 1];
     for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
-    cpu::map(kernel, constants.get(), shape, own, static_cast<int>(operands.size()) - 1);
+    if (pull)
+      cpu::pull(pull, constants, shape, own, sizes.data(), present, count);
+    else if (reducer)
+      cpu::reduce(table.forward, constants, shape, own, count, sizes[0], *reducer);
+    else
+      cpu::map(table.forward, constants, shape, own, count);
   }
   std::string text(const std::vector<std::string>& names) const override {
-    return formula_text(parts, constants.get(), names);
+    const std::string text = pull ? std::string() : formula_text(table.formula, numbers.get(), names);
+    return text.empty() || !reducer ? text : name_of(reducer->kind) + ("(" + text + ")");
   }
-  program::StepExpression expression() const override { return {parts, constants.get()}; }
-  cpu::ForwardKernel kernel;
-  const FormulaPart* parts;
-  HeldConstants constants;
+  program::StepExpression expression() const override {
+    if (pull) return {};
+    return {table.formula, numbers.get(), reducer ? std::optional(reducer->kind) : std::nullopt};
+  }
+
+  using Slots = ConstantSlots<1>;
+  const KernelTable& table;
+  std::unique_ptr<Slots[]> numbers;
   Dims shape;
   std::vector<loops::Operand> operands;
+  std::int64_t flat = 0;  // elements, where all are runs of the kernel's own types
+  cpu::PullKernel pull = nullptr;
+  const cpu::Reducer* reducer = nullptr;
+  std::array<std::int64_t, max_leaves> sizes{};
+  unsigned present = 0;
 };
 
 inline program::Operand step_operand(const loops::Operand& x, const Dims& shape, bool written = false) {
@@ -209,46 +209,13 @@ NAX_ENGINE void record_map(const KernelTable& table, const void* constants, cons
   step.comparable = step.in_place = true;
   step.flops = static_cast<double>(count_functions(table.formula)) * static_cast<double>(n);
   add_map_formula(step, table, constants);
-  if (flat) {
-    step.work = std::make_shared<const FlatMap>(table, constants, n);
-  } else {
-    auto map = std::make_shared<StridedMap>(table, constants, frame.shape);
-    map->operands = std::move(operands);
-    step.work = std::move(map);
-  }
+  auto work = std::make_shared<KernelWork>(table, constants, frame.shape, std::move(operands));
+  if (flat) work->flat = n;
+  step.work = std::move(work);
   program::Recorder::current().add(std::move(step));
 }
 
 // ---- gradients
-
-struct FlatPull final : program::Work {
-  FlatPull(cpu::PullKernel k, const void* from, int count, int leaf_count, unsigned adds, std::int64_t size)
-      : kernel(k), constants(from, count), leaves(leaf_count), added(adds), n(size) {}
-  void run(void* const* at) const override {
-    kernel(constants.get(), at, at[leaves], at + leaves + 1, added, nullptr, n);
-  }
-  cpu::PullKernel kernel;
-  HeldConstants constants;
-  int leaves;
-  unsigned added;
-  std::int64_t n;
-};
-struct StridedPull final : program::Work {
-  StridedPull(cpu::PullKernel k, const void* from, int count, const Dims& over)
-      : kernel(k), constants(from, count), shape(over) {}
-  void run(void* const* at) const override {
-    loops::Operand own[2 * max_leaves + 1];
-    for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
-    cpu::pull(kernel, constants.get(), shape, own, sizes.data(), present,
-              (static_cast<int>(operands.size()) - 1) / 2);
-  }
-  cpu::PullKernel kernel;
-  HeldConstants constants;
-  Dims shape;
-  std::vector<loops::Operand> operands;
-  std::array<std::int64_t, max_leaves> sizes{};
-  unsigned present = 0;
-};
 
 // The backward kernel over `all` as a step. `operands`: leaves, cotangent, gradients (without data where they
 // are not wanted).
@@ -280,15 +247,12 @@ inline void record_pull_step(const KernelTable& table, cpu::PullKernel kernel, c
     sums = sums && !is_whole;
   }
   if (whole || sums) add_pull_formula(step, table, formula, operands, sums);
-  if (flat) {
-    step.work = std::make_shared<const FlatPull>(kernel, constants, table.constants, count, added, n);
-  } else {
-    auto pull = std::make_shared<StridedPull>(kernel, constants, table.constants, shape);
-    pull->operands = std::move(operands);
-    pull->sizes = sizes;
-    pull->present = present;
-    step.work = std::move(pull);
-  }
+  auto work = std::make_shared<KernelWork>(table, constants, shape, std::move(operands));
+  work->pull = kernel;
+  if (flat) work->flat = n;
+  work->sizes = sizes;
+  work->present = flat ? added : present;
+  step.work = std::move(work);
   program::Recorder::current().add(std::move(step));
 }
 
@@ -407,7 +371,7 @@ NAX_ENGINE ArrayBase record_push(const KernelTable& table, cpu::PullKernel kerne
                                  const PackedArray* leaves, const ArrayBase* const* tangents,
                                  const Frame& all) {
 #if defined(NAX_USES_FORMULAS)
-  if (table.symbols && table.symbols->one_type && all.size() > 0 && are_as_stored(table, tangents))
+  if (table.symbols && all.size() > 0 && are_as_stored(table, tangents))
     return record_push_formula(table, constants, leaves, tangents, all);
 #endif
   const int count = table.leaves;
@@ -460,38 +424,11 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& ta
                               const ArrayBase* const* leaves, const Frame& frame, const Dims& result_strides,
                               const ArrayBase& result) {
   const int count = table.leaves;
-  struct Reduction final : program::Work {
-    Reduction(const cpu::Reducer& how, const KernelTable& table, const void* from, const Dims& over)
-        : reducer(how),
-          kernel(table.forward),
-          parts(table.formula),
-          constants(from, table.constants),
-          shape(over) {}
-    void run(void* const* at) const override {
-      const int leaf_count = static_cast<int>(operands.size()) - 1;
-      loops::Operand own[max_leaves + 1];
-      for (std::size_t o = 0; o < operands.size(); ++o) own[o] = program::at(operands[o], at[o]);
-      cpu::reduce(kernel, constants.get(), shape, own, leaf_count, size, reducer);
-    }
-    std::string text(const std::vector<std::string>& names) const override {
-      const std::string reduced = formula_text(parts, constants.get(), names);
-      return reduced.empty() ? reduced : name_of(reducer.kind) + ("(" + reduced + ")");
-    }
-    program::StepExpression expression() const override { return {parts, constants.get(), reducer.kind}; }
-    const cpu::Reducer& reducer;
-    cpu::ForwardKernel kernel;
-    const FormulaPart* parts;
-    HeldConstants constants;
-    Dims shape;
-    std::vector<loops::Operand> operands;
-    std::int64_t size = 0;
-  };
-  auto work = std::make_shared<Reduction>(reducer, table, constants, frame.shape);
+  std::vector<loops::Operand> operands;
   for (int l = 0; l < count; ++l)
-    work->operands.push_back({device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame),
-                              leaves[l]->dtype(), table.lanes[l]});
-  work->operands.push_back({device_data(result), result_strides, reducer.to, reducer.to});
-  work->size = layout_of(result).size();
+    operands.push_back({device_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame),
+                        leaves[l]->dtype(), table.lanes[l]});
+  operands.push_back({device_data(result), result_strides, reducer.to, reducer.to});
   program::Step step;
   step.name = name_of(reducer.kind);
   step.flops = static_cast<double>(frame.size()) * (1 + static_cast<double>(count_functions(table.formula)));
@@ -500,9 +437,11 @@ NAX_ENGINE void record_reduce(const cpu::Reducer& reducer, const KernelTable& ta
       kernel_attributes(&reducer, nullptr, 0);
   step.comparable = true;
   for (int o = 0; o <= count; ++o)
-    step.operands.push_back(
-        step_operand(work->operands[static_cast<std::size_t>(o)], frame.shape, o == count));
+    step.operands.push_back(step_operand(operands[static_cast<std::size_t>(o)], frame.shape, o == count));
   add_reduce_formula(step, table, constants, reducer);
+  auto work = std::make_shared<KernelWork>(table, constants, frame.shape, std::move(operands));
+  work->reducer = &reducer;
+  work->sizes[0] = layout_of(result).size();
   step.work = std::move(work);
   program::Recorder::current().add(std::move(step));
 }

@@ -13,7 +13,7 @@
 NAX_BEGIN
 namespace detail {
 
-struct RootPlan;  // in formula_node.hpp
+struct FormulaVariant;  // in formula_kernels.hpp
 
 // The facts about an expression type that the tape needs.
 struct FusedType {
@@ -29,7 +29,7 @@ struct FusedType {
   bool same_at_value;           // of one array: its derivative is that at the result
   bool holomorphic;             // a tangent in the cotangent's place gives the result's
   ArrayBase (*spread)(const ArrayBase&, const Frame&);
-  mutable std::atomic<const RootPlan*> plans{nullptr};
+  mutable std::atomic<const FormulaVariant*> derivatives{nullptr};  // their formulas
 
   const Step& root() const { return steps[step_count - 1]; }
 };

@@ -9,92 +9,66 @@
 NAX_BEGIN
 namespace detail {
 
-// ---- variants of a slot
+// ---- variants
 
-enum class FormulaWork : unsigned char { forward, pull, pull_valued, pull_one };
+enum class FormulaWork : unsigned char { forward, pull, pull_valued, pull_one, shares, tangent };
 
-struct FormulaVariant {
-  std::uint64_t key;
-  std::vector<std::uint64_t> known;
-  formula::Kernel kernel;
-  const formula::Code* code;  // none where blocks serve
-  const FormulaVariant* next = nullptr;
-
-  FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers, const formula::Formula& f, int leaves,
-                 int repeated)
-      : key(k), known(std::move(numbers)), kernel(f), code(nullptr) {
-    std::vector<formula::Access> accesses(static_cast<std::size_t>(f.inputs) + f.results.size(),
-                                          formula::Access::contiguous);
-    for (int i = leaves; i < leaves + repeated; ++i)
-      accesses[static_cast<std::size_t>(i)] = formula::Access::repeated;
-    code = kernel.code(accesses.data());
+NAX_ENGINE FormulaVariant::FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers,
+                                          const formula::Formula& f, const ExpressionSymbols& symbols,
+                                          bool differentiates)
+    : key(k), known(std::move(numbers)), plan(f), serves(differentiates) {
+  const std::vector<DType>& types = plan.kernel().types();
+  std::vector<formula::Access> accesses(types.size(), formula::Access::contiguous);
+  for (const DType type : types) strides.push_back(static_cast<std::int64_t>(dtype_size(type)));
+  for (int i = symbols.leaves; i < symbols.leaves + symbols.numbers; ++i) {
+    accesses[static_cast<std::size_t>(i)] = formula::Access::repeated;
+    strides[static_cast<std::size_t>(i)] = 0;
   }
-  // Elements from these addresses on; numbers follow the leaves.
-  void run(const void* const* in, void* const* out, int leaves, int numbers, std::int64_t n) const {
-    if (code != nullptr) [[likely]] {
-      const formula::CodeArguments arguments{in, nullptr, out, nullptr, n};
-      return code->entry(&arguments);
-    }
-    const formula::Formula& f = kernel.lowered();
-    std::vector<formula::Line> from;
-    std::vector<formula::Target> to;
-    for (int i = 0; i < f.inputs; ++i) from.push_back({in[i], i >= leaves && i < leaves + numbers ? 0 : 1});
-    for (std::size_t k = 0; k < f.results.size(); ++k) to.push_back({out[k], 1});
-    kernel.run(from.data(), to.data(), n);
-  }
-};
-
-// Held while a variant is made.
-inline ForkMutex& variants_mutex() {
-  static ForkMutex& mutex = *new ForkMutex;
-  return mutex;
+  code = plan.kernel().code(accesses.data());
 }
+using OwnVariant = std::unique_ptr<const FormulaVariant>;
 
-// The variant of a key. `make` gives its formula; one of too many is made for this call alone.
+inline const FormulaVariant* find_variant(const FormulaVariant* v, std::uint64_t key,
+                                          const std::vector<std::uint64_t>& known) {
+  while (v && !(v->key == key && v->known == known)) v = v->next;
+  return v;
+}
 template <class Make>
-class VariantOf {
- public:
-  VariantOf(FormulaSlot& slot, std::uint64_t key, const void* constants, const Make& make) {
-    if (!slot.symbols->may_know) {
-      for (variant_ = slot.variants.load(std::memory_order_acquire); variant_; variant_ = variant_->next)
-        if (variant_->key == key) return;
-    }
-    find_or_make(slot, key, constants, make);
+[[gnu::noinline]] const FormulaVariant* find_or_make_variant(FormulaVariants& all,
+                                                             const ExpressionSymbols& symbols,
+                                                             std::uint64_t key, const void* constants,
+                                                             OwnVariant* own, const Make& make) {
+  constexpr int most = 64;
+  std::vector<std::uint64_t> known = known_numbers(symbols, constants);
+  if (const auto* const v = find_variant(all.load(std::memory_order_acquire), key, known)) return v;
+  static ForkMutex& mutex = *new ForkMutex;
+  const std::lock_guard lock(mutex);
+  if (const auto* const v = find_variant(all.load(), key, known)) return v;
+  int count = 0;
+  for (const FormulaVariant* v = all.load(); v; v = v->next) ++count;
+  if (count >= most && !own) return nullptr;
+  bool serves = true;
+  const formula::Formula f = make(serves);
+  auto made = std::make_unique<FormulaVariant>(key, std::move(known), f, symbols, serves);
+  const FormulaVariant* const variant = made.get();
+  if (count >= most) {
+    *own = std::move(made);
+  } else {
+    made->next = all.load();
+    all.store(made.release(), std::memory_order_release);
   }
-  const FormulaVariant& operator*() const { return *variant_; }
-
- private:
-  static const FormulaVariant* find(const FormulaSlot& slot, std::uint64_t key,
-                                    const std::vector<std::uint64_t>& known) {
-    const FormulaVariant* v = slot.variants.load(std::memory_order_acquire);
-    while (v && !(v->key == key && v->known == known)) v = v->next;
-    return v;
-  }
-  [[gnu::noinline]] void find_or_make(FormulaSlot& slot, std::uint64_t key, const void* constants,
-                                      const Make& make) {
-    constexpr int most = 64;
-    std::vector<std::uint64_t> known = known_numbers(*slot.symbols, constants);
-    variant_ = find(slot, key, known);
-    if (variant_) return;
-    const std::lock_guard lock(variants_mutex());
-    variant_ = find(slot, key, known);
-    if (variant_) return;
-    int count = 0;
-    for (const FormulaVariant* v = slot.variants.load(); v; v = v->next) ++count;
-    auto made = std::make_unique<FormulaVariant>(key, std::move(known), make(), slot.symbols->leaves,
-                                                 slot.symbols->numbers);
-    variant_ = made.get();
-    if (count >= most) {
-      own_ = std::move(made);
-    } else {
-      made->next = slot.variants.load();
-      slot.variants.store(made.release(), std::memory_order_release);
-    }
-  }
-
-  const FormulaVariant* variant_ = nullptr;
-  std::unique_ptr<const FormulaVariant> own_;
-};
+  return variant;
+}
+// The variant of a key, for the numbers that its formula knows. make(serves) gives the formula. Where numbers
+// change all the time, there are too many: the next is `own`, for this call alone, or null.
+template <class Make>
+const FormulaVariant* variant_of(FormulaVariants& all, const ExpressionSymbols& symbols, std::uint64_t key,
+                                 const void* constants, OwnVariant* own, const Make& make) {
+  if (!symbols.may_know)
+    for (const FormulaVariant* v = all.load(std::memory_order_acquire); v; v = v->next)
+      if (v->key == key) return v;
+  return find_or_make_variant(all, symbols, key, constants, own, make);
+}
 
 // Leaves, numbers, the cotangent, and gradients that are added to.
 using InputPlaces = const void * [max_leaves + most_numbers + 1 + max_leaves];
@@ -111,19 +85,20 @@ struct SeparateLeaves {
     for (int l = 0; l < count; ++l) inputs[l] = static_cast<short>(l);
   }
 };
-constexpr std::uint64_t key_of(FormulaWork work) { return static_cast<std::uint64_t>(work) << 62; }
+constexpr std::uint64_t key_of(FormulaWork work) { return static_cast<std::uint64_t>(work) << 60; }
 
 // ---- values
 
 NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void* const* leaves, void* out,
                             std::int64_t n) {
   const ExpressionSymbols& symbols = *slot.symbols;
-  const VariantOf variant(slot, key_of(FormulaWork::forward), constants, [&] {
-    return formula_of(symbols, constants, SeparateLeaves(symbols.leaves).inputs);
-  });
+  OwnVariant own;
+  const FormulaVariant& variant = *variant_of(
+      slot.variants, symbols, key_of(FormulaWork::forward), constants, &own,
+      [&](bool&) { return formula_of(symbols, constants, SeparateLeaves(symbols.leaves).inputs); });
   InputPlaces in;
   list_inputs(symbols, constants, leaves, in);
-  (*variant).run(in, &out, symbols.leaves, symbols.numbers, n);
+  variant.run(in, &out, n);
 }
 
 // ---- gradients
@@ -182,8 +157,10 @@ NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* c
   const ExpressionSymbols& symbols = *slot.symbols;
   const WantedGradients wanted(symbols, grads, added);
   const bool valued = values != nullptr;
-  const VariantOf variant(slot, wanted.key(valued ? FormulaWork::pull_valued : FormulaWork::pull), constants,
-                          [&] { return stored_pull_formula(symbols, constants, wanted, valued); });
+  OwnVariant own;
+  const FormulaVariant& variant = *variant_of(
+      slot.variants, symbols, wanted.key(valued ? FormulaWork::pull_valued : FormulaWork::pull), constants,
+      &own, [&](bool&) { return stored_pull_formula(symbols, constants, wanted, valued); });
   InputPlaces in;
   void* out[max_leaves + 1];
   const void** to_in = list_inputs(symbols, constants, leaves, in);
@@ -195,7 +172,7 @@ NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* c
     *to_out++ = grads[l];
   }
   if (valued) *to_out++ = values;
-  if (to_out != out) (*variant).run(in, out, symbols.leaves, symbols.numbers, n);
+  if (to_out != out) variant.run(in, out, n);
 }
 
 template <class T>
@@ -214,19 +191,21 @@ void finish_pull_one(const void* g, void* grad, const void* values, void* sum, b
 NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const void* const* leaves,
                              const void* g, void* const* grads, void* values, bool summed, std::int64_t n) {
   const ExpressionSymbols& symbols = *slot.symbols;
-  const VariantOf variant(slot, key_of(FormulaWork::pull_one), constants, [&] {
-    const short inputs[max_leaves] = {};  // all are one
-    SymbolWalk walk(symbols, constants, inputs);
-    const int share = walk.pull(walk.recorder().constant(1))[0];
-    return walk.finish({share < 0 ? walk.recorder().constant(0) : share, walk.value()}, 0);
-  });
+  OwnVariant own;
+  const FormulaVariant& variant =
+      *variant_of(slot.variants, symbols, key_of(FormulaWork::pull_one), constants, &own, [&](bool&) {
+        const short inputs[max_leaves] = {};  // all are one
+        SymbolWalk walk(symbols, constants, inputs);
+        const int share = walk.pull(walk.recorder().constant(1))[0];
+        return walk.finish({share < 0 ? walk.recorder().constant(0) : share, walk.value()}, 0);
+      });
   const void* same[max_leaves];
   for (int l = 0; l < symbols.leaves; ++l) same[l] = leaves[0];
   InputPlaces in;
   list_inputs(symbols, constants, same, in);
   cpu::Tile tile;  // a caller that wants the sum hands over no more elements
   void* const out[] = {grads[0], summed ? tile.bytes : values};
-  (*variant).run(in, out, symbols.leaves, symbols.numbers, n);
+  variant.run(in, out, n);
   if (symbols.type == DType::float32)
     finish_pull_one<float>(g, grads[0], out[1], values, summed, n);
   else

@@ -5,7 +5,7 @@
 #include "nax/backend/cpu/maps/elementwise.hpp"
 #include "nax/backend/cpu/maps/elementwise_pull.hpp"
 #include "nax/expr/expressions/formula.hpp"
-#include "nax/formula/kernel.hpp"
+#include "nax/formula/plan.hpp"
 
 // Kernels of an expression that run its formula, in place of those that a compiler makes (kernels.hpp), with
 // the same parameters. A file that uses them compiles a call for each. Code is made at the first call, for
@@ -15,11 +15,29 @@ namespace detail {
 
 inline constexpr int most_numbers = 64;
 
-struct FormulaVariant;
-// Of one expression type.
+// A formula of an expression, ready to run, for one choice of gradients and of leaves that are the same, and
+// of the numbers that it knows.
+struct FormulaVariant {
+  std::uint64_t key;
+  std::vector<std::uint64_t> known;  // as known_numbers gives them
+  formula::Plan plan;
+  bool serves;                // whether derivatives of the formula are those of the rules
+  const formula::Code* code;  // for runs, by numbers that are repeated
+  std::vector<std::int64_t> strides;
+  const FormulaVariant* next = nullptr;
+
+  NAX_ENGINE FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers, const formula::Formula& f,
+                            const ExpressionSymbols& symbols, bool differentiates);
+  // Elements from these addresses on; numbers follow the leaves.
+  void run(const void* const* in, void* const* out, std::int64_t n) const {
+    plan.kernel().run(code, in, out, strides.data(), n);
+  }
+};
+// Those of one expression type that were made so far, in a list that only grows.
+using FormulaVariants = std::atomic<const FormulaVariant*>;
 struct FormulaSlot {
   const ExpressionSymbols* symbols;
-  std::atomic<const FormulaVariant*> variants{nullptr};
+  FormulaVariants variants{nullptr};
 };
 
 NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void* const* leaves, void* out,

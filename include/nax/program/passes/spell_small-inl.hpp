@@ -5,52 +5,15 @@
 #include <utility>
 
 #include "nax/backend/cpu/maps/elementwise.hpp"
-#include "nax/core/thread_pool.hpp"
 #include "nax/program/passes/element_symbols-inl.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
-#include "nax/program/record/work_check.hpp"
-#include "nax/program/replay/formula_line.hpp"
+#include "nax/program/replay/map_formula.hpp"
 
 // Groups of steps that compute with few elements become one step, whose formula has an operand for each
 // element (element_symbols-inl.hpp): elements that later steps or the program's results need are its results.
 NAX_BEGIN
 namespace program::detail {
-
-// A formula of elements, or of as many lanes of each: operands are its inputs, then its results.
-class ElementsWork final : public Work {
- public:
-  // `strides`: between lanes, in elements.
-  ElementsWork(const formula::Formula& f, const std::vector<std::int64_t>& strides, std::int64_t lanes)
-      : inputs_(static_cast<std::size_t>(f.inputs)),
-        lanes_(lanes),
-        grain_(std::max<std::int64_t>(
-            64, 4 * cpu::detail::parallel_grain / static_cast<std::int64_t>(1 + f.steps.size()))),
-        line_(f, strides) {}
-  void run(void* const* at) const override {
-    if (lanes_ <= grain_) return line_.run(at, at + inputs_, lanes_);
-    parallel_for(lanes_, grain_, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<void*> own;
-      for (std::size_t i = 0; i < line_.strides().size(); ++i)
-        own.push_back(static_cast<char*>(at[i]) + begin * line_.strides()[i]);
-      line_.run(own.data(), own.data() + inputs_, end - begin);
-    });
-  }
-
-  void verify(WorkCheck& check) const override {
-    for (std::size_t i = 0; i < line_.strides().size(); ++i) {
-      const std::int64_t last = (lanes_ - 1) * line_.strides()[i], first = std::min<std::int64_t>(0, last);
-      const std::int64_t bytes = std::abs(last) + line_.size(i);
-      i < inputs_ ? check.reads(static_cast<int>(i), first, bytes)
-                  : check.writes(static_cast<int>(i), first, bytes);
-    }
-  }
-
- private:
-  std::size_t inputs_;
-  std::int64_t lanes_, grain_;
-  FormulaLine line_;
-};
 
 class SmallSteps : SmallStep {
  public:
@@ -219,7 +182,9 @@ class SmallSteps : SmallStep {
     Step step;
     step.name = "elements";
     step.operands = made->operands;
-    step.work = std::make_shared<const ElementsWork>(made->formula, strides, lanes_);
+    const std::int64_t grain = 4 * cpu::detail::parallel_grain / std::ssize(made->formula.steps);
+    step.work = std::make_shared<const FormulaWork>(made->formula, strides, lanes_,
+                                                    std::max<std::int64_t>(64, grain));
     for (const std::size_t i : group_) step.flops += steps_[i].flops;
     kept_.push_back(std::move(step));
     return true;

@@ -7,7 +7,6 @@
 #include "nax/program/passes/group_order.hpp"
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_group.hpp"
-#include "nax/program/reduce/reduce_formula.hpp"
 
 // A group is a set of steps that will be one. Groups start as single steps, and those of maps are joined
 // where one reads what another writes, or both read the same, as long as
@@ -359,10 +358,7 @@ class StepGroups {
     }
     Step s = writer.finish([&](int slot) { return is_needed_outside(slot, g, g); });
     s.name = group(g).members.size() > 1 ? "fused{" + names + "}" : step(group(g).members[0]).name;
-    if (s.formula->reduced.empty())
-      run_by_formula(s);
-    else
-      run_reductions(s);
+    run_by_formula(s);
     return s;
   }
 

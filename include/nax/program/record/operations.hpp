@@ -6,7 +6,7 @@
 #include "nax/backend/operations.hpp"
 #include "nax/program/record/call_work.hpp"
 #if defined(NAX_USES_FORMULAS)
-#include "nax/program/reduce/reduce_formula.hpp"
+#include "nax/program/replay/map_formula.hpp"
 #endif
 
 // Operations that are written down: each call becomes a step, whose work is the host's run of that call.

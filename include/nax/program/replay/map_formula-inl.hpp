@@ -3,116 +3,70 @@
 #include <algorithm>
 #include <optional>
 
-#include "nax/backend/cpu/maps/elementwise.hpp"
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
 #include "nax/core/error.hpp"
 #include "nax/core/small_vector.hpp"
-#include "nax/core/thread_pool.hpp"
+#include "nax/formula/array_loop.hpp"
 #include "nax/program/record/work_check.hpp"
-#include "nax/program/replay/formula_line.hpp"
 #include "nax/program/replay/map_formula.hpp"
 
 NAX_BEGIN
 namespace program {
 namespace detail {
 
-// One for each input and result: derivatives of high order have many.
-using FormulaPlaces = SmallVector<const char*, 64>;
-
-// Line after line along the last axis that is left when axes are merged.
+// Runs the formula over operands of the step: its inputs, its results, and those that are reduced.
 class FormulaWork final : public Work {
  public:
-  explicit FormulaWork(const Step& step) : inputs_(step.formula->inputs), results_(step.formula->results) {
+  explicit FormulaWork(const Step& step)
+      : kernel_(formula::kernel_of(step.formula->formula)),
+        inputs_(step.formula->inputs.begin(), step.formula->inputs.begin() + step.formula->formula.inputs) {
+    for (const int result : step.formula->results) inputs_.push_back({result});
+    std::vector<const cpu::Reducer*> reducers;
+    for (const MapFormula::Reduced& r : step.formula->reduced) {
+      const DType type = step.operands[static_cast<std::size_t>(r.operand)].dtype;
+      inputs_.push_back({r.operand});
+      reducers.push_back(&cpu::reducer_for(r.kind, type, type));
+    }
+    const Dims& shape = step.operands[0].shape;
     std::vector<loops::Operand> operands;
-    for (const MapFormula::Input& input : inputs_) operands.push_back(as_walked(step, input.operand));
-    for (const int result : results_) operands.push_back(as_walked(step, result));
-    Dims shape = step.operands[static_cast<std::size_t>(results_[0])].shape;
-    loops::collapse(shape, operands.data(), static_cast<int>(operands.size()));
-    line_ = shape.empty() ? 1 : shape[shape.size() - 1];
-    for (std::size_t axis = 0; axis + 1 < shape.size(); ++axis) outer_.push_back(shape[axis]);
-    for (const std::int64_t d : outer_) lines_ *= d;
-    std::vector<std::int64_t> strides;
-    for (const loops::Operand& x : operands)
-      strides.push_back(shape.empty() ? 1 : x.strides[shape.size() - 1]);
-    for (std::size_t i = 0; shape.empty() && i < inputs_.size(); ++i)
-      if (inputs_[i].operand < 0) strides[i] = 0;
-    kernel_.emplace(step.formula->formula, strides);
-    for (std::size_t i = 0; i < operands.size(); ++i)  // operand by operand
-      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
-        steps_.push_back(operands[i].strides[axis] * kernel_->size(i));
+    for (const MapFormula::Input& x : inputs_)
+      operands.push_back({nullptr, x.operand < 0
+                                       ? Dims(shape.size(), 0)
+                                       : step.operands[static_cast<std::size_t>(x.operand)].strides});
+    loop_.emplace(*kernel_, shape, std::move(operands), reducers);
+  }
+  // Of lanes of operands that are the formula's inputs, then its results: `strides` in elements.
+  FormulaWork(const formula::Formula& f, const std::vector<std::int64_t>& strides, std::int64_t lanes,
+              std::int64_t grain)
+      : kernel_(formula::kernel_of(f)) {
+    for (std::size_t i = 0; i < strides.size(); ++i) inputs_.push_back({static_cast<int>(i)});
+    loop_.emplace(*kernel_, lanes, strides.data(), grain);
   }
 
   void run(void* const* at) const override {
-    const std::size_t read = inputs_.size(), all = read + results_.size();
-    FormulaPlaces places;
-    places.resize_for_overwrite(all);
-    for (std::size_t i = 0; i < read; ++i)
-      places[i] = inputs_[i].operand >= 0
-                      ? static_cast<const char*>(at[static_cast<std::size_t>(inputs_[i].operand)])
-                      : reinterpret_cast<const char*>(&inputs_[i].number);
-    for (std::size_t k = 0; k < results_.size(); ++k)
-      places[read + k] = static_cast<const char*>(at[static_cast<std::size_t>(results_[k])]);
-    if (outer_.empty()) {
-      if (line_ <= cpu::detail::parallel_grain) return run_line(places.data(), line_);
-      return parallel_for(line_, cpu::detail::parallel_grain, [&](std::int64_t begin, std::int64_t end) {
-        FormulaPlaces own = places;
-        for (std::size_t i = 0; i < all; ++i) own[i] += begin * kernel_->strides()[i];
-        run_line(own.data(), end - begin);
-      });
-    }
-    const std::int64_t grain = cpu::detail::parallel_grain / std::max<std::int64_t>(line_, 1) + 1;
-    if (lines_ <= grain) return run_lines(places, 0, lines_);
-    parallel_for(lines_, grain, [&](std::int64_t begin, std::int64_t end) { run_lines(places, begin, end); });
+    SmallVector<char*, 64> places;  // derivatives of high order have many
+    places.resize_for_overwrite(inputs_.size());
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      places[i] =
+          static_cast<char*>(inputs_[i].operand >= 0 ? at[static_cast<std::size_t>(inputs_[i].operand)]
+                                                     : const_cast<std::uint64_t*>(&inputs_[i].number));
+    loop_->run(places.data());
   }
 
   void verify(WorkCheck& check) const override {
-    for (std::size_t i = 0; i < inputs_.size() + results_.size(); ++i) {
-      const bool reads = i < inputs_.size();
-      const int operand = reads ? inputs_[i].operand : results_[i - inputs_.size()];
-      if (operand < 0) continue;
-      std::int64_t first = 0, last = 0;
-      const auto walk = [&](std::int64_t n, std::int64_t step) {
-        (step < 0 ? first : last) += (n - 1) * step;
-      };
-      walk(line_, kernel_->strides()[i]);
-      for (std::size_t axis = 0; axis < outer_.size(); ++axis)
-        walk(outer_[axis], steps_[i * outer_.size() + axis]);
-      reads ? check.reads(operand, first, last - first + kernel_->size(i))
-            : check.writes(operand, first, last - first + kernel_->size(i));
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const auto [first, bytes] = loop_->reach(i);
+      if (i >= static_cast<std::size_t>(kernel_->lowered().inputs))
+        check.writes(inputs_[i].operand, first, bytes);
+      else if (inputs_[i].operand >= 0)
+        check.reads(inputs_[i].operand, first, bytes);
     }
   }
 
  private:
-  static loops::Operand as_walked(const Step& step, int operand) {
-    loops::Operand x;
-    if (operand < 0)
-      x.strides = Dims(step.operands[static_cast<std::size_t>(step.formula->results[0])].shape.size(), 0);
-    else
-      x.strides = step.operands[static_cast<std::size_t>(operand)].strides;
-    return x;
-  }
-  void run_lines(const FormulaPlaces& places, std::int64_t begin, std::int64_t end) const {
-    FormulaPlaces own = places;
-    const std::size_t all = places.size(), rank = outer_.size();
-    for (std::int64_t l = begin; l < end; ++l) {
-      std::copy_n(places.data(), all, own.data());
-      std::int64_t rest = l;
-      for (std::size_t axis = rank; axis-- > 0; rest /= outer_[axis]) {
-        const std::int64_t index = rest % outer_[axis];
-        for (std::size_t i = 0; i < all; ++i) own[i] += index * steps_[i * rank + axis];
-      }
-      run_line(own.data(), line_);
-    }
-  }
-  void run_line(const char* const* places, std::int64_t n) const {
-    const void* const* const from = reinterpret_cast<const void* const*>(places);
-    kernel_->run(from, const_cast<void* const*>(from + inputs_.size()), n);
-  }
-
-  std::optional<FormulaLine> kernel_;
-  std::vector<MapFormula::Input> inputs_;
-  std::vector<int> results_;
-  std::int64_t line_ = 1, lines_ = 1;
-  std::vector<std::int64_t> outer_, steps_;  // the latter in bytes
+  std::shared_ptr<const formula::Kernel> kernel_;
+  std::vector<MapFormula::Input> inputs_;  // then what is written
+  std::optional<formula::ArrayLoop> loop_;
 };
 
 }  // namespace detail
@@ -166,14 +120,24 @@ NAX_ENGINE void drop_unread(Step& step, MapFormula& map) {
 }
 
 NAX_ENGINE void run_by_formula(Step& step) {
-  if (const std::string problem = problem_of_formula(step); !problem.empty())
-    throw Error("jit: a step " + problem);
+  const MapFormula& map = *step.formula;
+  std::string problem = problem_of_formula(step);
+  if (!map.reduced.empty() && std::max(map.inputs.size(), map.formula.results.size()) > loops::max_operands)
+    problem = "reduces a formula of too many operands";
+  if (!problem.empty()) throw Error("jit: a step " + problem);
   step.work = std::make_shared<const detail::FormulaWork>(step);
-  const formula::Formula& f = step.formula->formula;
   // All of a packet is computed before any of it is written, but for what is read and handed on.
-  step.in_place = std::none_of(f.results.begin(), f.results.end(), [&](int result) {
-    return f.steps[static_cast<std::size_t>(result)].operation == formula::Operation::input;
-  });
+  step.in_place =
+      map.reduced.empty() &&
+      std::none_of(map.formula.results.begin(), map.formula.results.end(), [&](int result) {
+        return map.formula.steps[static_cast<std::size_t>(result)].operation == formula::Operation::input;
+      });
+}
+
+NAX_ENGINE bool reduces_by_formula(loops::ReduceKind kind, DType from, DType to) {
+  using enum loops::ReduceKind;
+  return from == to && (from == DType::float32 || from == DType::float64) &&
+         (kind == sum || kind == product || kind == max || kind == min);
 }
 
 }  // namespace program

@@ -49,9 +49,13 @@ NAX_ENGINE std::string problem_of_formula(const Step& step);
 // Removes operands of the step that its formula does not read.
 NAX_ENGINE void drop_unread(Step& step, MapFormula& map);
 
-// Gives the step, which reduces nothing, the work of running its formula, over the shape of its operands,
-// which all have one. Throws Error where the formula is wrong.
+// Gives the step the work of running its formula, over the shape of its operands, which all have one. Throws
+// Error where the formula is wrong.
 NAX_ENGINE void run_by_formula(Step& step);
+
+// Whether reductions by a formula have what they need: elements of a type that formulas have, and a kind that
+// gives results of that type.
+NAX_ENGINE bool reduces_by_formula(loops::ReduceKind kind, DType from, DType to);
 
 }  // namespace program
 NAX_END

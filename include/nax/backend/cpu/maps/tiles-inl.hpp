@@ -5,7 +5,7 @@
 NAX_BEGIN
 namespace cpu {
 
-NAX_ENGINE bool Chunk::advance(std::int64_t end, std::int64_t most) {
+NAX_ENGINE bool Chunk::advance(std::int64_t end, std::int64_t most, std::int64_t alone) {
   begin_ += length_;
   column_ += length_;
   if (column_ == row_length_)
@@ -13,7 +13,7 @@ NAX_ENGINE bool Chunk::advance(std::int64_t end, std::int64_t most) {
   else if (column_ > row_length_)
     find_row(begin_);
   length_ = std::min(end - begin_, most);
-  if (row_length_ >= 64) {
+  if (row_length_ >= alone) {
     length_ = std::min(length_, row_length_ - column_);
   } else if (begin_ + length_ < end) {
     const std::int64_t over = (column_ + length_) % row_length_;

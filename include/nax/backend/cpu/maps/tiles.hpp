@@ -36,9 +36,10 @@ class Chunk {
       : row_length_(shape.empty() ? 1 : shape.back()), begin_(begin) {
     find_row(begin);
   }
-  // Goes on to what follows, up to `end`; false where nothing does. A whole row piece where rows are long (so
-  // that row-contiguous operands are read in place), as many rows as have room in `most` elements otherwise.
-  bool advance(std::int64_t end, std::int64_t most);
+  // Goes on to what follows, up to `end`; false where nothing does. A whole row piece where rows have `alone`
+  // elements or more (so that row-contiguous operands are read in place), as many rows as have room in `most`
+  // elements otherwise.
+  bool advance(std::int64_t end, std::int64_t most, std::int64_t alone = 64);
 
   std::int64_t begin() const { return begin_; }
   std::int64_t length() const { return length_; }

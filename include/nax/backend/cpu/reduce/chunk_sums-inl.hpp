@@ -36,6 +36,8 @@ NAX_ENGINE ChunkSums::ChunkSums(const Reducer& reducer, bool wide, const Operand
   blocked_ = wide && !into_one_ && kept_ < rank;
   short_runs_ = rank > 1 && result.strides[rank - 1] == 0 &&
                 takes_short_runs(*into_, shape[rank - 1], result.strides[rank - 2]);
+  rows_ = rank > 1 && (result.strides[rank - 1] == 0 || takes_rows(shape, result.strides));
+  at_once_ = reducer.from == DType::float32 || reducer.from == DType::float64 ? 8 : 1;
 }
 
 NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
@@ -47,8 +49,8 @@ NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
       add_terms(chunk.row(), chunk.column(), chunk.length(), values);
     else
       add_terms(chunk.begin() / inner_, chunk.begin() % inner_, chunk.length(), values);
-  } else if (short_runs_ && chunk.column() == 0 && chunk.length() % shape_->back() == 0) {
-    add_short_runs(chunk.row(), chunk.length() / shape_->back(), values);
+  } else if (rows_ && chunk.column() == 0 && chunk.length() % shape_->back() == 0) {
+    add_rows(chunk.row(), chunk.length() / shape_->back(), values);
   } else {
     const std::int64_t inner = result_->strides.back();
     for_each_segment(
@@ -58,17 +60,26 @@ NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
   }
 }
 
-NAX_ENGINE void ChunkSums::add_short_runs(std::int64_t run, std::int64_t left, const char* values) {
+NAX_ENGINE void ChunkSums::add_rows(std::int64_t row, std::int64_t left, const char* values) {
   const std::size_t outer = shape_->size() - 2;
   const std::int64_t n = shape_->back(), extent = (*shape_)[outer];
   while (left > 0) {
-    const std::int64_t first = run % extent, some = std::min(left, extent - first);
-    std::int64_t offset = first * result_->strides[outer], rest = run / extent;
+    std::int64_t rest = row < extent ? 0 : row / extent;
+    const std::int64_t first = row - rest * extent, some = std::min(left, extent - first);
+    std::int64_t offset = first * result_->strides[outer];
     for (std::size_t axis = outer; axis-- > 0; rest /= (*shape_)[axis])
       offset += rest % (*shape_)[axis] * result_->strides[axis];
-    into_->short_runs(values, n, some, n, result_->data + offset * bytes_, result_->strides[outer]);
+    char* const to = result_->data + offset * bytes_;
+    const std::int64_t stride = result_->strides[outer];
+    if (short_runs_)
+      into_->short_runs(values, n, some, n, to, stride);
+    else if (result_->strides[outer + 1] != 0)
+      into_->rows(values, n, some, to, n);
+    else
+      for (std::int64_t r = 0; r < some; ++r)
+        into_->combine(values + r * n * from_bytes_, to + r * stride * bytes_, 0, n);
     values += some * n * from_bytes_;
-    run += some;
+    row += some;
     left -= some;
   }
 }
@@ -79,10 +90,10 @@ NAX_ENGINE void ChunkSums::add_terms(std::int64_t term, std::int64_t at, std::in
     if (at == 0) begin_term(term);
     std::int64_t n = std::min(left, inner_ - at), rows = 1;
     if (at == 0 && left >= 2 * inner_) {
-      rows = std::min({left / inner_, left_ + 1, std::int64_t{most_terms - terms_ + 1}});
-      terms_ += static_cast<int>(rows - 1);
+      rows = std::min({left / inner_, left_ + 1, at_once_ * (most_terms - terms_ + 1)});
+      terms_ += static_cast<int>((rows - 1) / at_once_);
       left_ -= rows - 1;
-      reducer_->terms(values, rows, near_, inner_);
+      reducer_->rows(values, inner_, rows, near_, inner_);
       n *= rows;
     } else {
       reducer_->combine(values, near_ + at * near_size_, 1, n);

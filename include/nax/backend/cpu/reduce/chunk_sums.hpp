@@ -25,6 +25,11 @@ inline bool takes_short_runs(const Reducer& reducer, std::int64_t n, std::int64_
   return reducer.short_runs && n <= most_of_short_run && to_stride != 0;
 }
 
+// Rows that the reducer's own kernel takes together: the last axis is kept, the one before goes.
+inline bool takes_rows(const Dims& shape, const Dims& result) {
+  return shape.size() > 1 && result.back() == 1 && result[shape.size() - 2] == 0;
+}
+
 // Zeroed accumulators, of any type. Few lie on the stack.
 class Accumulators {
  public:
@@ -63,7 +68,8 @@ class ChunkSums {
 
   // (A term is as long as the axes inside the last one that goes.)
   void add_terms(std::int64_t term, std::int64_t at, std::int64_t left, const char* values);
-  void add_short_runs(std::int64_t run, std::int64_t left, const char* values);
+  // Whole rows, each into a result of its own or all of an axis into one row.
+  void add_rows(std::int64_t row, std::int64_t left, const char* values);
   void begin_term(std::int64_t term) {
     if (terms_ == most_terms || left_ == 0) {
       if (terms_ > 0) flush();
@@ -110,7 +116,8 @@ class ChunkSums {
   std::int64_t target_;  // where the terms in `near_` go
   std::int64_t left_;    // terms that will go there
   int terms_;
-  bool into_one_, blocked_, short_runs_;
+  std::int64_t at_once_;  // rows that count as one term
+  bool into_one_, blocked_, short_runs_, rows_;
   char* near_;
 };
 

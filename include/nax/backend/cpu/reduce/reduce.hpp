@@ -26,11 +26,6 @@ namespace detail {
 // Moves the axes with large strides outward. The operation must be commutative.
 NAX_ENGINE void order_axes(Dims& shape, Operand* operands, int count, int total);
 
-// Rows that the reducer's own kernel takes together: the last axis is kept, the one before goes.
-inline bool takes_rows(const Dims& shape, const Dims& result) {
-  return shape.size() > 1 && result.back() == 1 && result[shape.size() - 2] == 0;
-}
-
 // The whole of a loop, in this thread. The last operand is the result, already filled.
 NAX_ENGINE void reduce_plain(const Dims& shape, const Operand* operands, const Reducer& reducer);
 

@@ -40,8 +40,6 @@ struct Reducer {
   const Reducer* wide;
   void (*widen)(const void* from, void* to, std::int64_t stride, std::int64_t n);
   void (*narrow)(const void* from, void* to, std::int64_t n);
-  // to[i] joins from[r * n + i] for each r < rows, one after the other: for short rows.
-  void (*terms)(const void* from, std::int64_t rows, void* to, std::int64_t n);
   // to[r * to_stride] joins from[r * run_stride + i] for each i < n, which is most_of_short_run at the most;
   // null in a wide one.
   void (*short_runs)(const void* from, std::int64_t run_stride, std::int64_t runs, std::int64_t n, void* to,
@@ -328,18 +326,18 @@ void combine_rows(const void* from_, std::int64_t row_stride, std::int64_t rows,
       for (; r + 8 <= rows; r += 8) {
         const From* x = from + r * row_stride;
         std::int64_t i = begin;
-        const auto at = [&](int row) { return P::load(x + row * row_stride + i); };
-        for (; i + P::size <= end; i += P::size) {
+        const auto join = [&](const auto& at) {
           const P low = Op::join(Op::join(at(0), at(1)), Op::join(at(2), at(3)));
           const P high = Op::join(Op::join(at(4), at(5)), Op::join(at(6), at(7)));
-          Op::join(P::load(to + i), Op::join(low, high)).store(to + i);
+          return Op::join(low, high);
+        };
+        for (; i + P::size <= end; i += P::size) {
+          const P all = join([&](int row) { return P::load(x + row * row_stride + i); });
+          Op::join(P::load(to + i), all).store(to + i);
         }
-        for (; i < end; ++i) {
-          const From* y = x + i;
-          const auto v = [&](int row) { return y[row * row_stride]; };
-          const From low = Op::join(Op::join(v(0), v(1)), Op::join(v(2), v(3)));
-          const From high = Op::join(Op::join(v(4), v(5)), Op::join(v(6), v(7)));
-          to[i] = Op::join(to[i], Op::join(low, high));
+        if (const std::int64_t rest = end - i; rest > 0) {
+          const P all = join([&](int row) { return P::load(x + row * row_stride + i, rest); });
+          Op::join(P::load(to + i, rest), all).store(to + i, rest);
         }
       }
     }
@@ -408,34 +406,6 @@ void narrow_run(const void* from, void* to_, std::int64_t n) {
     to[i] = static_cast<A>(static_cast<wide_t<A>>(to[i]) + static_cast<const wide_t<A>*>(from)[i]);
 }
 
-// Column by column, a packet of them wide: what is added up stays in a register.
-template <class Op, class From>
-void combine_terms(const void* from_, std::int64_t rows, void* to_, std::int64_t n) {
-  using Acc = typename Op::Acc;
-  const From* const from = static_cast<const From*>(from_);
-  Acc* const to = static_cast<Acc*>(to_);
-  std::int64_t i = 0;
-  if constexpr (reduces_packets<Op, From>) {
-    using P = simd::Packet<From>;
-    for (; i + P::size <= n; i += P::size) {
-      P sum = P::load(to + i);
-      for (std::int64_t r = 0; r < rows; ++r) sum = Op::join(sum, P::load(from + r * n + i));
-      sum.store(to + i);
-    }
-    if (rows > 1 && i < n) {
-      P sum = P::load(to + i, n - i);
-      // (A row that another follows may be read beyond its end.)
-      for (std::int64_t r = 0; r + P::size < rows; ++r) sum = Op::join(sum, P::load(from + r * n + i));
-      for (std::int64_t r = rows < P::size ? 0 : rows - P::size; r < rows; ++r)
-        sum = Op::join(sum, P::load(from + r * n + i, n - i));
-      sum.store(to + i, n - i);
-      return;
-    }
-  }
-  for (; i < n; ++i)
-    for (std::int64_t r = 0; r < rows; ++r) to[i] = Op::join(to[i], element_of<Op>(from[r * n + i]));
-}
-
 template <class A, class From>
 inline constexpr Reducer wide_reducer = {combine_wide<A, From>,
                                          combine_rows_wide<A, From>,
@@ -444,7 +414,6 @@ inline constexpr Reducer wide_reducer = {combine_wide<A, From>,
                                          dtype_of<From>,
                                          dtype_of<wide_t<A>>,
                                          reduce_op::Sum<A>::kind,
-                                         nullptr,
                                          nullptr,
                                          nullptr,
                                          nullptr,
@@ -463,13 +432,11 @@ constexpr Reducer make_reducer() {
                nullptr,
                nullptr,
                nullptr,
-               nullptr,
                combine_short_runs<Op, From>};
   if constexpr (Blocks<Op>::rounds) {
     r.wide = &wide_reducer<Acc, From>;
     r.widen = combine_wide<Acc, Acc>;
     r.narrow = narrow_run<Acc>;
-    r.terms = combine_terms<Op, From>;
   }
   return r;
 }
