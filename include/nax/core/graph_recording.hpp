@@ -24,6 +24,7 @@
 //   the host's bytes  that go to the device are copied, and the copies held.
 //   reading           values on the host is an error, since there are none.
 NAX_BEGIN
+class ArrayBase;
 namespace detail {
 
 // Where the memory of graphs comes from, in large pieces.
@@ -63,6 +64,8 @@ struct GraphRecording {
   std::vector<BufferRef>* pinned = nullptr;
   // Takes the place of pinning, where set: sees each buffer whose address is asked for, the host's too.
   void (*keep)(GraphRecording& graph, Buffer& buffer) = nullptr;
+  // Where set: what is computed from now on is computed anew, once these arrays are there. Null ends that.
+  void (*recompute)(GraphRecording& graph, const std::vector<ArrayBase>* after) = nullptr;
   std::string refusal = {};  // why it fails, whatever the function makes of that; empty while it does not
 };
 inline thread_local constinit GraphRecording* graph_recording = nullptr;  // the calling thread's

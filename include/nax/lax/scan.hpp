@@ -218,6 +218,58 @@ std::pair<C, Output> scan_recorded(const F& f, const C& carry, const Xs& xs, std
   return out;
 }
 
+// The recorded loop as a loop of parts. A sweep records each part anew, from the carries between them.
+template <class Output, class F, class C, class Xs>
+std::pair<C, Output> scan_recorded_in_parts(const F& f, C carry, const Xs& xs, std::int64_t n,
+                                            std::int64_t step, bool reverse) {
+  const auto part = checkpoint([f, reverse](const C& from, const Xs& rows, std::int64_t count) {
+    return count == 1 ? scan_plain<Output>(f, from, rows, count, reverse)
+                      : scan_recorded<Output>(f, from, rows, count, reverse);
+  });
+  const std::int64_t parts = n / step, whole = parts * step;
+  const auto reshaped = [](auto tree, std::int64_t dropped, std::initializer_list<std::int64_t> leading) {
+    tree::for_each(
+        [&](auto& leaf) {
+          if constexpr (is_array_v<std::remove_cvref_t<decltype(leaf)>>) {
+            const Shape shape = leaf.shape();
+            std::vector<std::int64_t> extents(leading);
+            extents.insert(extents.end(), shape.begin() + dropped, shape.end());
+            leaf = reshape(leaf, Shape(extents));
+          }
+        },
+        tree);
+    return tree;
+  };
+  std::vector<Output> outputs;
+  const auto run_whole = [&](const Xs& rows) {
+    const auto step_of_parts = [&](const C& from, const Xs& some) { return part(from, some, step); };
+    auto [next, out] = [&] {
+      if constexpr (std::is_same_v<Xs, None>)
+        return scan_recorded<Output>(step_of_parts, carry, rows, parts, reverse);
+      else
+        return scan_recorded<Output>(step_of_parts, carry, reshaped(rows, 1, {parts, step}), parts, reverse);
+    }();
+    carry = std::move(next);
+    outputs.push_back(reshaped(std::move(out), 2, {whole}));
+  };
+  const auto run_rest = [&](const Xs& rows) {
+    auto [next, out] = part(carry, rows, n - whole);
+    carry = std::move(next);
+    outputs.push_back(std::move(out));
+  };
+  const auto run = [&](const auto& rows_at) {
+    if (whole < n && reverse) run_rest(rows_at(1));
+    run_whole(rows_at(0));
+    if (whole < n && !reverse) run_rest(rows_at(1));
+    if (outputs.size() == 2 && reverse) std::swap(outputs[0], outputs[1]);
+  };
+  if constexpr (std::is_same_v<Xs, None>)
+    run([](int) { return none; });
+  else
+    run(RowReader<Xs>(xs, n, whole, false));
+  return {std::move(carry), outputs.size() == 1 ? std::move(outputs[0]) : join_trees("scan", outputs)};
+}
+
 template <class Xs>
 std::int64_t scan_length(const char* function, const Xs& xs, std::optional<std::int64_t> given) {
   std::int64_t n = -1;
@@ -262,9 +314,11 @@ auto scan(const F& f, const Init& init, const Xs& xs_, const ScanOptions& option
       carry);
   const std::int64_t n = scan_length("scan", xs, options.length);
   if (n == 0) return scan_nothing<Output>(f, std::move(carry), xs);
-  if (options.checkpoint.on() && recording.tape)
-    return scan_checkpointed<Output>(f, std::move(carry), xs, n, options.checkpoint.steps(n),
-                                     options.reverse);
+  if (options.checkpoint.on() && recording.tape) {
+    const std::int64_t step = std::min(n, options.checkpoint.steps(n));
+    return records_loop(n) ? scan_recorded_in_parts<Output>(f, std::move(carry), xs, n, step, options.reverse)
+                           : scan_checkpointed<Output>(f, std::move(carry), xs, n, step, options.reverse);
+  }
   if (records_loop(n)) return scan_recorded<Output>(f, carry, xs, n, options.reverse);
   return scan_plain<Output>(f, std::move(carry), xs, n, options.reverse);
 }

@@ -37,7 +37,21 @@ NAX_END
 NAX_BEGIN
 namespace detail {
 
+// While it lives, a program that is being recorded computes anew, and not before these arrays are there.
+class RecordedAnew {
+ public:
+  explicit RecordedAnew(const std::vector<ArrayBase>& after) {
+    if (graph_recording && graph_recording->recompute) graph_recording->recompute(*graph_recording, &after);
+  }
+  ~RecordedAnew() {
+    if (graph_recording && graph_recording->recompute) graph_recording->recompute(*graph_recording, nullptr);
+  }
+  RecordedAnew(const RecordedAnew&) = delete;
+  RecordedAnew& operator=(const RecordedAnew&) = delete;
+};
+
 NAX_ENGINE_KEY void RecomputedCall::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
+  const RecordedAnew anew(cotangents);
   Tape& tape = sweep.tape();
   const std::size_t mark = tape.size();
   {

@@ -5,6 +5,7 @@
 
 #include "nax/program/passes/passes.hpp"
 #include "nax/program/passes/step_graph.hpp"
+#include "nax/program/record/copy_step.hpp"
 #include "nax/program/replay/walks.hpp"
 #if defined(NAX_USES_FORMULAS)
 #include "nax/program/replay/map_formula.hpp"
@@ -68,6 +69,14 @@ NAX_ENGINE std::vector<int> forward_copies(const std::vector<Slot>& slots, std::
     return true;
   });
   return renamed;
+}
+
+NAX_ENGINE void drop_barriers(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                              const std::vector<int>& results) {
+  bool found = false;
+  for (Step& step : steps)
+    if (step.name == barrier) step = copy_step(step.operands[0], step.operands[1]), found = true;
+  if (found) forward_copies(slots, steps, results);
 }
 
 }  // namespace program::detail

@@ -55,6 +55,10 @@ NAX_ENGINE std::size_t plan_memory(const std::vector<Slot>& slots, const std::ve
 NAX_ENGINE std::vector<int> forward_copies(const std::vector<Slot>& slots, std::vector<Step>& steps,
                                            const std::vector<int>& results);
 
+// Makes copies of barriers, which are forwarded: they have kept apart what is computed anew.
+NAX_ENGINE void drop_barriers(const std::vector<Slot>& slots, std::vector<Step>& steps,
+                              const std::vector<int>& results);
+
 // Joins arrays of pieces: arrays that are zero but for parts that copies write. Cotangents of slices are such
 // arrays. Of
 //   p = zeros(); p[part] = add(p[part], x)

@@ -68,6 +68,11 @@ NAX_ENGINE Recording::Recording(bool unrolls)
   graph_.keep = [](nax::detail::GraphRecording& graph, nax::detail::Buffer& buffer) {
     static_cast<Recorder*>(graph.state)->keep(buffer);
   };
+  graph_.recompute = [](nax::detail::GraphRecording& graph, const std::vector<ArrayBase>* after) {
+    Recorder& recorder = *static_cast<Recorder*>(graph.state);
+    if (recorder.composes) return;  // other systems plan their own memory
+    after ? recorder.begin_anew(*after) : recorder.end_anew();
+  };
   nax::detail::accelerators_present.add(1);
   nax::detail::graph_recording = &graph_;
 }

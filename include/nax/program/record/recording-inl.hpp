@@ -91,7 +91,63 @@ NAX_ENGINE void Recorder::add(Step step) {
     if (x.written &&
         std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.slot == x.place.slot; }))
       throw nax::detail::NotRecordable("jit: a loop's derivative writes over the loop's values");
+  if (!anew_.empty()) read_behind_barriers(step);
   steps.push_back(std::move(step));
+}
+
+// ---- computing anew
+
+// A slot's bytes.
+NAX_ENGINE Operand Recorder::whole(int slot, bool written) const {
+  const auto bytes = static_cast<std::int64_t>(slots[static_cast<std::size_t>(slot)].bytes);
+  return {{slot, 0}, written, DType::uint8, Dims(1, bytes), Dims(1, 1)};
+}
+
+NAX_ENGINE void Recorder::begin_anew(const std::vector<ArrayBase>& after) {
+  Anew part{static_cast<int>(slots.size()), {}, {}};
+  for (const ArrayBase& a : after)
+    if (const nax::detail::BufferRef& buffer = nax::detail::ArrayAccess::buffer(a);
+        buffer && nax::detail::on_program(buffer->device))
+      if (const Place at = place(buffer->address); at.slot >= 0) part.after.push_back(whole(at.slot, false));
+  part.first = static_cast<int>(slots.size());
+  anew_.push_back(std::move(part));
+}
+
+NAX_ENGINE int Recorder::behind_barrier(int slot) {
+  Anew& part = anew_.back();
+  for (const auto& [before, behind] : part.barriers)
+    if (before == slot) return behind;
+  const std::size_t bytes = slots[static_cast<std::size_t>(slot)].bytes;
+  allocate(bytes);
+  const int behind = static_cast<int>(slots.size()) - 1;
+  Step step;
+  step.name = barrier;
+  step.operands = part.after;
+  step.operands.insert(step.operands.begin(), {whole(slot, false), whole(behind, true)});
+  const auto copy = [bytes](void* const* at) { std::memcpy(at[1], at[0], bytes); };
+  step.work = std::make_shared<const detail::Closure<decltype(copy)>>(copy);
+  steps.push_back(std::move(step));
+  part.barriers.push_back({slot, behind});
+  return behind;
+}
+
+NAX_ENGINE void Recorder::read_behind_barriers(Step& step) {
+  const auto is = [](int slot) { return [slot](const auto& x) { return x.slot == slot; }; };
+  for (Operand& x : step.operands) {
+    const int slot = x.place.slot;
+    const auto writes = [slot](const Operand& y) { return y.written && y.place.slot == slot; };
+    // Captures and rows are given to a body: what was computed of them there is another body's.
+    if (slot < 0 || slot >= anew_.back().first ||
+        std::any_of(step.operands.begin(), step.operands.end(), writes) ||
+        std::any_of(captures.begin(), captures.end(), is(slot)) ||
+        std::any_of(rows.begin(), rows.end(), is(slot)))
+      continue;
+    x.place.slot = behind_barrier(slot);
+  }
+  for (const Operand& x : step.operands)
+    if (x.written)
+      for (Anew& part : anew_)
+        std::erase_if(part.barriers, [&](const auto& b) { return b.first == x.place.slot; });
 }
 
 NAX_ENGINE void Recorder::fill(void* to, const void* from, std::size_t bytes) {

@@ -96,6 +96,9 @@ struct Step {
   bool adds = false;                           // is its last operand the sum of the two others?
 };
 
+// The name of steps that copy their first operand into the second, and read the others to be behind them.
+inline constexpr const char* barrier = "barrier";
+
 struct Slot {
   enum class Kind : unsigned char { temporary, argument, result, constant };
   std::size_t bytes = 0;
@@ -195,6 +198,11 @@ class Recorder : public Recorded {
     return at >= base_ && at < next_;
   }
 
+  // Steps that are recorded until the end compute anew: they read each array from before through a barrier,
+  // which waits for `after`. So no pass joins them with those that computed it the first time.
+  NAX_ENGINE void begin_anew(const std::vector<ArrayBase>& after);
+  void end_anew() { anew_.pop_back(); }
+
   struct Capture {
     int slot, from;  // here and in the parent
   };
@@ -210,7 +218,18 @@ class Recorder : public Recorded {
   Recorder* const parent;
 
  private:
+  // A part that computes anew.
+  struct Anew {
+    int first;  // slot
+    std::vector<Operand> after;
+    std::vector<std::pair<int, int>> barriers;  // slots before and behind
+  };
+  Operand whole(int slot, bool written) const;
+  int behind_barrier(int slot);
+  void read_behind_barriers(Step& step);
+
   std::uintptr_t base_, next_;
+  std::vector<Anew> anew_;
   std::vector<std::uintptr_t> begins_;  // of slots
   std::unordered_set<const void*> known_;
 };

@@ -68,6 +68,8 @@ NAX_ENGINE std::vector<int> Program::simplify() {
     finish("write_pieces");
   }
 #endif
+  detail::drop_barriers(slots_, steps_, results);
+  verify_after("drop_barriers");
   for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].slot = results[i];
   for (const int& slot : results) {
     if (slot == Place::constant) continue;
