@@ -170,6 +170,24 @@ TEST(SpellSmall, DonatedArgumentsAndResultsThatAreArguments) {
   }
 }
 
+// A cache of few elements is written where it lies, also where elements change their places.
+TEST(SpellSmall, DonatedArgumentsAreWrittenOver) {
+  const Spelling on(true);
+  const auto f = [](const D& a, const D& b) {
+    const D turned = D(flip(a)) * 2. + b;
+    return D(matmul(turned, turned) + turned.T());
+  };
+  const D a = some({3, 3}), b = some({3, 3}, 2), want = f(a, b);
+  const auto program = jit(f, {.donate_argnums = {0}});
+  for (int i = 0; i < 3; ++i) {
+    D given = a + 0.0;
+    const double* const before = given.data();
+    const D got = program(std::move(given), b);
+    EXPECT_TRUE(bool(allclose(got, want)));
+    if (i > 0) EXPECT_TRUE(!fuses() || got.data() == before);
+  }
+}
+
 // A long program is several steps, each of a size that a processor's caches hold.
 TEST(SpellSmall, LongProgramsAreSeveralSteps) {
   const Spelling on(true);

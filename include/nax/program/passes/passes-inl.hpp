@@ -273,7 +273,7 @@ NAX_ENGINE bool is_copy_of_layout(const Step& step, const Operand& x, const Oper
          x.shape == y.shape && x.strides == y.strides && x.place.offset == y.place.offset;
 }
 
-NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const std::vector<Step>& steps,
+NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, std::vector<Step>& steps,
                                            const std::vector<Argument>& arguments,
                                            const std::vector<int>& results, std::size_t result_count) {
   std::vector<int> donated(result_count, -1);
@@ -300,7 +300,7 @@ NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const
         continue;
       bool fits = !used[from] || last[from] < first[to];
       if (!fits && last[from] == first[to]) {
-        const Step& step = steps[first[to]];
+        Step& step = steps[first[to]];
         fits = true;
         for (const Operand& x : step.operands) {
           if (x.place.slot != arguments[a].slot) continue;
@@ -310,6 +310,9 @@ NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const
                                     (overlays(step, x, y) || is_copy_of_layout(step, x, y)));
           fits = fits && overlaid;
         }
+        if (!fits && !step.reads_first)
+          if (auto work = step.work->reading_first()) step.work = std::move(work), step.reads_first = true;
+        fits = fits || step.reads_first;
       }
       if (!fits) continue;
       donated[static_cast<std::size_t>(slots[to].number)] = static_cast<int>(a);

@@ -41,8 +41,9 @@ NAX_ENGINE bool is_copy_of_layout(const Step& step, const Operand& x, const Oper
 // layer of a decoder may write over its cache: the checks of the later ones have come before.
 NAX_ENGINE void move_checks_first(const std::vector<Slot>& slots, std::vector<Step>& steps);
 // For each result, the argument in whose memory it may be written, or -1. A step that may throw Unforeseen
-// comes before the first write, since the function is called with the arguments then.
-NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, const std::vector<Step>& steps,
+// comes before the first write, since the function is called with the arguments then. Steps that compute with
+// few elements read them first where that lets them write over an argument.
+NAX_ENGINE std::vector<int> find_donations(const std::vector<Slot>& slots, std::vector<Step>& steps,
                                            const std::vector<Argument>& arguments,
                                            const std::vector<int>& results, std::size_t result_count);
 // Offsets of temporary slots in one block of memory, where those share room that do not live at the same

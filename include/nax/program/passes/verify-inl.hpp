@@ -145,7 +145,7 @@ class Verifier {
         if (a.at < 0 || b.at < 0) continue;
         if (from.place.slot == to.place.slot
                 ? from.place == to.place && from.strides == to.strides && from.dtype == to.dtype
-                : overlays(step, from, to) || is_copy_of_layout(step, from, to))
+                : step.reads_first || overlays(step, from, to) || is_copy_of_layout(step, from, to))
           continue;
         const Region r = region_of(from), w = region_of(to);
         if (r.empty() || w.empty() || a.at + r.end() <= b.at + w.begin() ||

@@ -74,6 +74,8 @@ struct Work {
   virtual std::string text(const std::vector<std::string>&) const { return {}; }
   // That expression, whose arrays are the step's first operands; no parts where it computes none.
   virtual StepExpression expression() const { return {}; }
+  // Work that does this and has read all operands before it writes one; null where there is none.
+  virtual std::shared_ptr<const Work> reading_first() const { return nullptr; }
   // Tells the check what it touches of its operands. Works that tell nothing are not checked.
   virtual void verify(WorkCheck&) const {}
 };
@@ -84,13 +86,14 @@ struct Step {
   std::string name;
   std::vector<Operand> operands;
   std::shared_ptr<const Work> work;
-  std::string attributes;   // steps with equal names, attributes and operands compute the same
-  bool comparable = false;  // does that hold?
-  bool checks = false;      // is it there for its operands' sake, and writes nothing?
-  bool unforeseen = false;  // may it throw Unforeseen?
-  bool in_place = false;    // may its result lie where an operand of the same layout lies?
-  double flops = 0;         // of its own, without those of programs that it runs
-  bool deferred = false;    // is the work's own program made when the recording ends?
+  std::string attributes;    // steps with equal names, attributes and operands compute the same
+  bool comparable = false;   // does that hold?
+  bool checks = false;       // is it there for its operands' sake, and writes nothing?
+  bool unforeseen = false;   // may it throw Unforeseen?
+  bool in_place = false;     // may its result lie where an operand of the same layout lies?
+  bool reads_first = false;  // may its results lie where any operands lie?
+  double flops = 0;          // of its own, without those of programs that it runs
+  bool deferred = false;     // is the work's own program made when the recording ends?
   std::shared_ptr<const MapFormula> formula;   // of a map that can be fused with others
   std::shared_ptr<const ops::Matmul> product;  // of a product of matrices
   bool adds = false;                           // is its last operand the sum of the two others?

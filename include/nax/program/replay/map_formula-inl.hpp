@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "nax/backend/cpu/reduce/reducer_slots.hpp"
@@ -38,9 +39,16 @@ class FormulaWork final : public Work {
   // Of lanes of operands that are the formula's inputs, then its results: `strides` in elements.
   FormulaWork(const formula::Formula& f, const std::vector<std::int64_t>& strides, std::int64_t lanes,
               std::int64_t grain)
-      : kernel_(formula::kernel_of(f)) {
+      : kernel_(formula::kernel_of(f)), of_elements_(lanes == 1) {
     for (std::size_t i = 0; i < strides.size(); ++i) inputs_.push_back({static_cast<int>(i)});
     loop_.emplace(*kernel_, lanes, strides.data(), grain);
+  }
+
+  std::shared_ptr<const Work> reading_first() const override {
+    if (!of_elements_ || inputs_.size() - read() > most_apart) return nullptr;
+    auto made = std::make_shared<FormulaWork>(*this);
+    made->reads_first_ = true;
+    return made;
   }
 
   void run(void* const* at) const override {
@@ -50,13 +58,14 @@ class FormulaWork final : public Work {
       places[i] =
           static_cast<char*>(inputs_[i].operand >= 0 ? at[static_cast<std::size_t>(inputs_[i].operand)]
                                                      : const_cast<std::uint64_t*>(&inputs_[i].number));
+    if (reads_first_) return run_apart(places.data());
     loop_->run(places.data());
   }
 
   void verify(WorkCheck& check) const override {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const auto [first, bytes] = loop_->reach(i);
-      if (i >= static_cast<std::size_t>(kernel_->lowered().inputs))
+      if (i >= read())
         check.writes(inputs_[i].operand, first, bytes);
       else if (inputs_[i].operand >= 0)
         check.reads(inputs_[i].operand, first, bytes);
@@ -64,7 +73,22 @@ class FormulaWork final : public Work {
   }
 
  private:
+  static constexpr std::size_t most_apart = 256;
+  std::size_t read() const { return static_cast<std::size_t>(kernel_->lowered().inputs); }
+  // Writes results of one element each when all are computed.
+  void run_apart(char** places) const {
+    double numbers[most_apart];
+    char* results[most_apart];
+    const std::size_t count = inputs_.size() - read();
+    std::copy_n(places + read(), count, results);
+    for (std::size_t k = 0; k < count; ++k) places[read() + k] = reinterpret_cast<char*>(numbers + k);
+    loop_->run(places);
+    for (std::size_t k = 0; k < count; ++k)
+      std::memcpy(results[k], numbers + k, dtype_size(kernel_->types()[read() + k]));
+  }
+
   std::shared_ptr<const formula::Kernel> kernel_;
+  bool of_elements_ = false, reads_first_ = false;
   std::vector<MapFormula::Input> inputs_;  // then what is written
   std::optional<formula::ArrayLoop> loop_;
 };
