@@ -181,7 +181,8 @@ Symbol<T> sign(Symbol<T> x) {
   if constexpr (std::is_integral_v<T>)
     return select(x > Symbol<T>(0), Symbol<T>(1), select(x < Symbol<T>(0), Symbol<T>(-1), x));
   else
-    return select(x == Symbol<T>(0) || isnan(x), x, copysign(Symbol<T>(1), x));
+    // (A select of x for 0 would have the slope 1 there.)
+    return select(isnan(x), x, copysign(select(x == Symbol<T>(0), Symbol<T>(0), Symbol<T>(1)), x));
 }
 template <class T>
 Symbol<T> fmax(Symbol<T> x, Symbol<T> y) {
