@@ -211,6 +211,36 @@ TEST(SolveIvp, StiffSystemOfRobertson) {
   EXPECT_FALSE(plain.success);
 }
 
+// Newton's steps end where float's do. Values by SciPy's Radau, rtol 1e-12.
+TEST(SolveIvp, ImplicitStepsInFloat) {
+  using F = Array<float>;
+  const auto decay = [](double, const F& y) -> F { return -y; };
+  const auto stiff = [](double t, const F& y) -> F { return -1e3f * (y - static_cast<float>(std::cos(t))); };
+  const auto robertson = [](double, const F& y) {
+    const F a = .04f * y(0), b = 1e4f * y(1) * y(2), c = 3e7f * y(1) * y(1);
+    return stack(std::vector<F>{F(b - a), F(a - b - c), c});
+  };
+  for (const double rtol : {1e-3, 1e-5, 1e-6, 1e-8})
+    for (const double atol : {1e-6, 1e-9}) {
+      const auto smooth =
+          integrate::solve_ivp(decay, {0, 1}, F{1, 100}, {.method = "kvaerno5", .rtol = rtol, .atol = atol});
+      ASSERT_TRUE(smooth.success) << smooth.message;
+      EXPECT_LT(smooth.nsteps, 12);
+      EXPECT_NEAR(smooth.y(1, -1).item() / 100, std::exp(-1.), std::max(rtol, 1e-5));
+      EXPECT_EQ(smooth.message.find("raised") != std::string::npos, rtol < 1.19e-5) << smooth.message;
+      const auto fast =
+          integrate::solve_ivp(stiff, {0, 2}, F{0}, {.method = "kvaerno5", .rtol = rtol, .atol = atol});
+      ASSERT_TRUE(fast.success) << fast.message;
+      EXPECT_LT(fast.nsteps, 200);
+      EXPECT_NEAR(fast.y(0, -1).item(), (1e6 * std::cos(2.) + 1e3 * std::sin(2.)) / (1e6 + 1), 1e-3);
+      const auto slow = integrate::solve_ivp(robertson, {0, 40}, F{1, 0, 0},
+                                             {.method = "kvaerno5", .rtol = rtol, .atol = atol});
+      ASSERT_TRUE(slow.success) << slow.message;
+      EXPECT_LT(slow.nsteps, 400);
+      EXPECT_NEAR(slow.y(0, -1).item(), 0.71582706872, 2e-3);
+    }
+}
+
 TEST(SolveIvp, TimeDependentStiffField) {
   const auto f = [](double t, const A& y) -> A { return -1e3 * (y - std::cos(t)); };
   for (const std::string_view method : {"rodas4", "rodas5", "kvaerno5"}) {

@@ -128,9 +128,9 @@ Array<T> take_step(const RosenbrockMethod& method, const Field<T>& f, const Line
 }
 
 // Newton's method with one matrix for all stages, E. Hairer and G. Wanner, Solving Ordinary Differential
-// Equations II (1996), IV.8, to a hundredth of the tolerance. The error is NaN where it does not converge.
-// Stages are found from numbers, and have the derivatives of the equation that they solve. k[0] = f(t, y) is
-// given.
+// Equations II (1996), IV.8, to a hundredth of the tolerance, or to what the type can tell apart. The error
+// is NaN where it does not converge. Stages are found from numbers, and have the derivatives of the equation
+// that they solve. k[0] = f(t, y) is given.
 template <class T>
 Array<T> take_step(const ImplicitMethod& method, const Field<T>& f, const Linearised<T>& at, Segment<T>& s,
                    double rtol, double atol) {
@@ -150,12 +150,16 @@ Array<T> take_step(const ImplicitMethod& method, const Field<T>& f, const Linear
       const Array<T> step = linalg::lu_solve(factors, stop_gradient(residual(x)));
       x = x - step;
       const std::vector<double> sizes = error_norms(step, y, x, rtol, atol);
-      // (The steps that would follow are of the sum size (rate + rate^2 + ...); below 1e-6 are roundings.)
+      const std::vector<double> roundings =
+          error_norms(Array<T>(x * (4 * std::numeric_limits<T>::epsilon())), y, x, rtol, atol);
+      // (The steps that would follow are of the sum size (rate + rate^2 + ...).)
       std::vector<T> fails(sizes.size());
       bool small = true, ends = false;
       for (std::size_t lane = 0; lane < sizes.size(); ++lane) {
         const double size = sizes[lane], rate = turn == 0 ? 0 : size / before[lane];
-        if (size < 1e-6 || (turn > 0 && rate < 1 && size * rate / (1 - rate) < 0.01)) continue;
+        if (size < std::max(1e-6, roundings[lane % roundings.size()]) ||
+            (turn > 0 && rate < 1 && size * rate / (1 - rate) < 0.01))
+          continue;
         small = false;
         if (size < std::numeric_limits<double>::infinity() && turn < 10 && rate < 2) continue;
         fails[lane] = std::numeric_limits<T>::quiet_NaN();

@@ -44,6 +44,7 @@ template <class T>
 struct SolveIvpOptions {
   // "dopri5" (SciPy's RK45); for stiff systems "rodas4", "rodas5", "kvaerno5"
   std::string_view method = "tsit5";
+  // kvaerno5 takes no rtol below 100 times the type's epsilon: it is raised to that, and .message says so.
   double rtol = 1e-3, atol = 1e-6;
   detail::Numbers t_eval = {};  // the times of the result; the solver's own where none are given
   bool dense_output = false;    // is .sol wanted?
@@ -118,6 +119,10 @@ class Solver {
         t_(span.begin),
         y_(y0) {
     check();
+    if (method_.implicit && rtol_ < least_rtol) {
+      rtol_ = least_rtol;
+      note_ = "; rtol was raised to 100 times the type's epsilon";
+    }
     shape_ = y0.shape();
     if (!method_.explicit_method) {  // a system of vectors
       y_ = y0.reshape({-1});
@@ -194,9 +199,9 @@ class Solver {
     if (options_.first_step > 0) return std::min(options_.first_step, length);
     const Array<T> none = zeros_like(y_);
     const auto norm = [&](const Array<T>& x) {
-      norms_ = error_norms(x, y_, y_, options_.rtol, options_.atol);
+      norms_ = error_norms(x, y_, y_, rtol_, options_.atol);
       for (double& each : norms_) each = std::isfinite(each) ? 0 : each;
-      return error_norm(x, y_, y_, options_.rtol, options_.atol);
+      return error_norm(x, y_, y_, rtol_, options_.atol);
     };
     const double d0 = norm(y_), d1 = norm(slope_);
     if (!std::isfinite(d1)) return std::numeric_limits<double>::quiet_NaN();
@@ -261,8 +266,8 @@ class Solver {
       }
       Segment<T> s{method_, t_, direction_ * h_, y_, y_, {}};
       if (direction_ * (s.end_time() - span_.end) >= 0) s.h = span_.end - t_;
-      const Array<T> error = take_step(f_, slope_, linearised_, options_.rtol, options_.atol, s);
-      norms_ = error_norms(error, y_, s.end, options_.rtol, options_.atol);
+      const Array<T> error = take_step(f_, slope_, linearised_, rtol_, options_.atol, s);
+      norms_ = error_norms(error, y_, s.end, rtol_, options_.atol);
       const double norm = largest(norms_);
       if (norm < 1) {
         const double factor = norm == 0 ? 10 : std::min(10., 0.9 * std::pow(norm, method_.exponent));
@@ -353,7 +358,7 @@ class Solver {
   std::vector<Array<T>> states_at(const Segment<T>& s, const std::vector<double>& times) const {
     if (mode_ == GradientMode::checkpoint && tape_) {
       const nax::detail::RecordOn on(tape_);
-      return states_again(own_, s, end_, times, options_.rtol, options_.atol, duration());
+      return states_again(own_, s, end_, times, rtol_, options_.atol, duration());
     }
     std::vector<Array<T>> states;
     for (const double time : times) states.push_back(at(s, time));
@@ -403,14 +408,14 @@ class Solver {
       result_.t_events.push_back(times_[i].empty() ? zeros<double>({0}) : stack(times_[i]));
       result_.y_events.push_back(joined(states_[i]));
     }
-    if (result_.status == 0) result_.message = "the end of t_span was reached";
+    if (result_.status == 0) result_.message = "the end of t_span was reached" + note_;
     if (lost_lanes_ && result_.status == 0)
       fail(-1, "a step failed in some lanes of a vmap, which are NaN from there on");
     if (!options_.dense_output) return;
     const auto shared = std::make_shared<std::vector<Segment<T>>>(std::move(segments_));
     const bool again = mode_ == GradientMode::checkpoint;
-    result_.sol = [shared, again, f = own_, shape = shape_, first = y_, direction = direction_,
-                   rtol = options_.rtol, atol = options_.atol, span = duration()](double t) -> Array<T> {
+    result_.sol = [shared, again, f = own_, shape = shape_, first = y_, direction = direction_, rtol = rtol_,
+                   atol = options_.atol, span = duration()](double t) -> Array<T> {
       if (shared->empty()) return first.reshape(shape);
       const auto found = std::partition_point(shared->begin(), shared->end() - 1, [&](const Segment<T>& s) {
         return direction * (t - s.end_time()) > 0;
@@ -424,6 +429,10 @@ class Solver {
   Field<T> own_, f_;  // f_ counts calls
   Span span_;
   const SolveIvpOptions<T>& options_;
+  // Stages that Newton's method finds are exact to a few units in the last place, and no further.
+  static constexpr double least_rtol = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  double rtol_ = options_.rtol;
+  std::string note_;  // of the message
   Method method_;
   GradientMode mode_;
   int direction_;
