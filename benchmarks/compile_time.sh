@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # bash benchmarks/compile_time.sh [compiler]: measures compile times headers-only and with nax::nax: user seconds
 # (the median of three runs), KiB of machine code and MiB of memory, as a Markdown table.
+# bash benchmarks/compile_time.sh --budget [compiler]: includes beside compile/budget.txt; fails above it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+budget=""
+if [[ ${1:-} == --budget ]]; then budget=$root/benchmarks/compile/budget.txt && shift; fi
 compiler=${1:-${CXX:-c++}}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -32,6 +35,21 @@ row() {  # row <what> <flags>... <file>: both ways
 
 echo '#include <Eigen/Core>' >"$scratch/eigen.cpp"
 echo '#include <nax/nax.hpp>' >"$scratch/nax.cpp"
+if [[ $budget ]]; then
+  eigen=$(seconds -O2 "$scratch/eigen.cpp") status=0
+  echo "| header, compiled with | times Eigen/Core ($eigen s) | budget |"
+  echo '| --- | ---: | ---: |'
+  while read -r header way most _; do
+    [[ $header && $header != '#'* ]] || continue
+    echo "#include <$header>" >"$scratch/one.cpp"
+    flag=(-O2)
+    if [[ $way == engine ]]; then flag+=(-DNAX_COMPILED); fi
+    measured=$(seconds "${flag[@]}" "$scratch/one.cpp")
+    awk -v what="$header, $way" -v t="$measured" -v e="$eigen" -v most="$most" \
+      'BEGIN {printf "| %s | %.1f | %.1f |\n", what, t / e, most; exit t / e > most}' || status=1
+  done <"$budget"
+  exit $status
+fi
 printf '%s, %s\n\n' "$("$compiler" --version | sed -n 1p)" "$(date +%F)"
 echo '| user seconds, KiB of code, MiB of memory | headers only | `nax::nax` |'
 echo '| --- | ---: | ---: |'
