@@ -48,7 +48,7 @@ NAX_ENGINE bool has_machine_code() {
 NAX_ENGINE Kernel::Kernel(const Formula& f) : Kernel(f, formula::machine()) {}
 NAX_ENGINE Kernel::Kernel(const Formula& f, Machine machine)
     : lowered_(is_lowered(f) ? f : formula::lowered(f)),
-      types_(lowered_.input_types()),
+      types_(f.input_types()),  // lowering may drop what reads an input
       machine_(code_maker == nullptr || !code_maker->has(lowered_, machine) ? Machine::none : machine) {
   const std::vector<DType> results = lowered_.result_types();
   types_.insert(types_.end(), results.begin(), results.end());
