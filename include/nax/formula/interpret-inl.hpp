@@ -36,9 +36,8 @@ class Interpreter {
     }
   }
 
-  // use(result, values, begin, count) for each block.
-  template <class Use>
-  void run(const Line* inputs, std::int64_t n, const Use& use) {
+  void run(const Line* inputs, const Target* results, std::int64_t n) {
+    const std::vector<DType> types = f_.result_types();
     constexpr std::int64_t width = simd::Packet<float>::size;  // more than one of double
     for (std::int64_t begin = 0; begin < n; begin += block) {
       const std::int64_t count = std::min(block, n - begin), padded = (count + width - 1) / width * width;
@@ -48,14 +47,18 @@ class Interpreter {
           load(inputs[step.detail], step.type, begin, count, padded, of(i));
         } else if (step.arity > 0) {
           const void* in[Step::most_operands];
-          DType types[Step::most_operands];
+          DType of_operands[Step::most_operands];
           for (int j = 0; j < step.arity; ++j)
-            in[j] = of(operand(i, j)), types[j] = f_.steps[operand(i, j)].type;
-          run_any_step(step, types, in, of(i), padded);
+            in[j] = of(operand(i, j)), of_operands[j] = f_.steps[operand(i, j)].type;
+          run_any_step(step, of_operands, in, of(i), padded);
         }
       }
-      for (std::size_t k = 0; k < f_.results.size(); ++k)
-        use(k, of(static_cast<std::size_t>(f_.results[k])), begin, count);
+      for (std::size_t k = 0; k < types.size(); ++k) {
+        const std::int64_t stride = results[k].stride, size = static_cast<std::int64_t>(dtype_size(types[k]));
+        cpu::converter(lane_of(types[k]), types[k])(
+            of(static_cast<std::size_t>(f_.results[k])), 1,
+            static_cast<char*>(results[k].data) + begin * stride * size, stride, count);
+      }
     }
   }
 
@@ -101,16 +104,6 @@ class Interpreter {
   std::unique_ptr<Block[]> buffers_;
 };
 
-inline void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
-  const std::vector<DType> types = f.result_types();
-  Interpreter(f).run(inputs, n,
-                     [&](std::size_t k, const void* values, std::int64_t begin, std::int64_t count) {
-                       const std::int64_t stride = results[k].stride;
-                       char* const to = static_cast<char*>(results[k].data) +
-                                        begin * stride * static_cast<std::int64_t>(dtype_size(types[k]));
-                       cpu::converter(lane_of(types[k]), types[k])(values, 1, to, stride, count);
-                     });
-}
 NAX_ENGINE double value_of_step(const Step& step, const DType* types, const double* operands) {
   constexpr int width = simd::Packet<float>::size;
   alignas(64) unsigned char lanes[Step::most_operands][8 * width], out[8 * width];
@@ -125,15 +118,11 @@ NAX_ENGINE double value_of_step(const Step& step, const DType* types, const doub
   return with_lane(step.type, [&]<class T>(T) { return static_cast<double>(*reinterpret_cast<T*>(out)); });
 }
 
-inline void check_lowered(const Formula& f) {
-  if (!is_lowered(f)) throw ValueError("formula: its functions are not written out; call lowered first");
-}
-
 }  // namespace detail
 
 NAX_ENGINE void interpret(const Formula& f, const Line* inputs, const Target* results, std::int64_t n) {
-  detail::check_lowered(f);
-  detail::interpret(f, inputs, results, n);
+  if (!is_lowered(f)) throw ValueError("formula: its functions are not written out; call lowered first");
+  detail::Interpreter(f).run(inputs, results, n);
 }
 
 }  // namespace formula
