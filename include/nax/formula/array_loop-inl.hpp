@@ -158,11 +158,26 @@ inline void ArrayLoop::run_part(char* const* at, char* const* sums, std::int64_t
   for (const Reduced& r : reduced_)
     most = std::min(most, Tiles::size / static_cast<std::int64_t>(dtype_size(r.reducer->from)));
   Tiles tiles;
-  if (shape_.size() < 2 && end - begin <= most) {
-    compute(at, begin, end - begin, tiles.at);
-    for (std::size_t k = 0; k < reduced_.size(); ++k)
-      reduced_[k].into().combine(tiles.at[k], sums[k], shape_.empty() ? 0 : strides_of_reduced(k)[0],
-                                 end - begin);
+  // Whole rows that need no accumulators in front of the results.
+  const std::size_t rank = shape_.size();
+  bool direct = rank <= 2 && line_ <= most && !tiled_;
+  std::int64_t outer[most_reduced] = {}, inner[most_reduced] = {};
+  for (std::size_t k = 0; k < reduced_.size() && direct; ++k) {
+    if (rank > 0) inner[k] = strides_of_reduced(k)[rank - 1];
+    if (rank > 1) outer[k] = strides_of_reduced(k)[0];
+    direct = !(reduced_[k].wide && inner[k] != 0);
+  }
+  if (direct) {
+    const std::int64_t last = end / line_, at_once = most / line_;
+    for (std::int64_t row = begin / line_, rows; row < last; row += rows) {
+      rows = std::min(at_once, last - row);
+      compute(at, row * line_, rows * line_, tiles.at);
+      for (std::size_t k = 0; k < reduced_.size(); ++k) {
+        const cpu::Reducer& into = reduced_[k].into();
+        char* const result = sums[k] + row * outer[k] * static_cast<std::int64_t>(dtype_size(into.to));
+        cpu::detail::join_rows(into, tiles.at[k], rows, line_, result, outer[k], inner[k]);
+      }
+    }
     return;
   }
   loops::Operand to[most_reduced];

@@ -70,7 +70,7 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   // As `interpret`; of a formula that need not be lowered. Safe on several threads.
   NAX_ENGINE void run(const Line* inputs, const Target* results, std::int64_t n) const;
-  // The same by that code, or block by block: `strides` of inputs, then of results, in bytes.
+  // Runs by that code, or block by block: `strides` of inputs, then of results, in bytes.
   void run(const Code* code, const void* const* inputs, void* const* results, const std::int64_t* strides,
            std::int64_t n) const {
     if (code == nullptr) [[unlikely]]

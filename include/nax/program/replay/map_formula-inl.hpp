@@ -40,35 +40,36 @@ class FormulaWork final : public Work {
   FormulaWork(const formula::Formula& f, const std::vector<std::int64_t>& strides, std::int64_t lanes,
               std::int64_t grain)
       : kernel_(formula::kernel_of(f)), of_elements_(lanes == 1) {
-    for (std::size_t i = 0; i < strides.size(); ++i) inputs_.push_back({static_cast<int>(i)});
     loop_.emplace(*kernel_, lanes, strides.data(), grain);
   }
 
   std::shared_ptr<const Work> reading_first() const override {
-    if (!of_elements_ || inputs_.size() - read() > most_apart) return nullptr;
+    if (!of_elements_ || kernel_->types().size() - read() > most_apart) return nullptr;
     auto made = std::make_shared<FormulaWork>(*this);
     made->reads_first_ = true;
     return made;
   }
 
   void run(void* const* at) const override {
+    if (reads_first_) return run_apart(at);
+    if (inputs_.empty()) return loop_->run(reinterpret_cast<char* const*>(at));
     SmallVector<char*, 64> places;  // derivatives of high order have many
     places.resize_for_overwrite(inputs_.size());
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       places[i] =
           static_cast<char*>(inputs_[i].operand >= 0 ? at[static_cast<std::size_t>(inputs_[i].operand)]
                                                      : const_cast<std::uint64_t*>(&inputs_[i].number));
-    if (reads_first_) return run_apart(places.data());
     loop_->run(places.data());
   }
 
   void verify(WorkCheck& check) const override {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (std::size_t i = 0; i < kernel_->types().size(); ++i) {
       const auto [first, bytes] = loop_->reach(i);
+      const int operand = inputs_.empty() ? static_cast<int>(i) : inputs_[i].operand;
       if (i >= read())
-        check.writes(inputs_[i].operand, first, bytes);
-      else if (inputs_[i].operand >= 0)
-        check.reads(inputs_[i].operand, first, bytes);
+        check.writes(operand, first, bytes);
+      else if (operand >= 0)
+        check.reads(operand, first, bytes);
     }
   }
 
@@ -76,20 +77,19 @@ class FormulaWork final : public Work {
   static constexpr std::size_t most_apart = 256;
   std::size_t read() const { return static_cast<std::size_t>(kernel_->lowered().inputs); }
   // Writes results of one element each when all are computed.
-  void run_apart(char** places) const {
+  void run_apart(void* const* at) const {
     double numbers[most_apart];
-    char* results[most_apart];
-    const std::size_t count = inputs_.size() - read();
-    std::copy_n(places + read(), count, results);
-    for (std::size_t k = 0; k < count; ++k) places[read() + k] = reinterpret_cast<char*>(numbers + k);
-    loop_->run(places);
-    for (std::size_t k = 0; k < count; ++k)
-      std::memcpy(results[k], numbers + k, dtype_size(kernel_->types()[read() + k]));
+    SmallVector<char*, 64> places(kernel_->types().size(), nullptr);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[i] = i < read() ? static_cast<char*>(at[i]) : reinterpret_cast<char*>(numbers + (i - read()));
+    loop_->run(places.data());
+    for (std::size_t i = read(); i < places.size(); ++i)
+      std::memcpy(at[i], places[i], dtype_size(kernel_->types()[i]));
   }
 
   std::shared_ptr<const formula::Kernel> kernel_;
   bool of_elements_ = false, reads_first_ = false;
-  std::vector<MapFormula::Input> inputs_;  // then what is written
+  std::vector<MapFormula::Input> inputs_;  // then what is written; none where operands lie in that order
   std::optional<formula::ArrayLoop> loop_;
 };
 

@@ -60,6 +60,16 @@ NAX_ENGINE void ChunkSums::add(const Chunk& chunk, const void* values_) {
   }
 }
 
+// Joins rows of n values with results that have these strides from row to row and along it.
+inline void join_rows(const Reducer& into, const char* values, std::int64_t rows, std::int64_t n, char* to,
+                      std::int64_t outer, std::int64_t inner) {
+  if (inner == 0 && takes_short_runs(into, n, outer)) return into.short_runs(values, n, rows, n, to, outer);
+  if (inner == 1 && outer == 0) return into.rows(values, n, rows, to, n);
+  const std::int64_t from_bytes = static_cast<std::int64_t>(dtype_size(into.from)) * n,
+                     to_bytes = static_cast<std::int64_t>(dtype_size(into.to)) * outer;
+  for (std::int64_t r = 0; r < rows; ++r) into.combine(values + r * from_bytes, to + r * to_bytes, inner, n);
+}
+
 NAX_ENGINE void ChunkSums::add_rows(std::int64_t row, std::int64_t left, const char* values) {
   const std::size_t outer = shape_->size() - 2;
   const std::int64_t n = shape_->back(), extent = (*shape_)[outer];
@@ -69,15 +79,8 @@ NAX_ENGINE void ChunkSums::add_rows(std::int64_t row, std::int64_t left, const c
     std::int64_t offset = first * result_->strides[outer];
     for (std::size_t axis = outer; axis-- > 0; rest /= (*shape_)[axis])
       offset += rest % (*shape_)[axis] * result_->strides[axis];
-    char* const to = result_->data + offset * bytes_;
-    const std::int64_t stride = result_->strides[outer];
-    if (short_runs_)
-      into_->short_runs(values, n, some, n, to, stride);
-    else if (result_->strides[outer + 1] != 0)
-      into_->rows(values, n, some, to, n);
-    else
-      for (std::int64_t r = 0; r < some; ++r)
-        into_->combine(values + r * n * from_bytes_, to + r * stride * bytes_, 0, n);
+    join_rows(*into_, values, some, n, result_->data + offset * bytes_, result_->strides[outer],
+              result_->strides[outer + 1]);
     values += some * n * from_bytes_;
     row += some;
     left -= some;

@@ -76,8 +76,10 @@ NAX_COMPILED_ONCE void reduce_shared(ForwardKernel kernel, const void* constants
                              FunctionRef<void(std::int64_t begin, std::int64_t end)> f) {
     if (along && along->any_summed)
       f(0, n);
-    else
-      parallel_for(n, grain, f);
+    else  // by grains, so that how terms are grouped does not depend on the threads
+      parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (; begin < end; begin += grain) f(begin, std::min(begin + grain, end));
+      });
   };
   std::size_t kept = shape.size();
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
