@@ -296,6 +296,19 @@ TEST(SaveOnnx, RefusesByName) {
   const A x = draw(7, {4, 4});
   EXPECT_EQ(refusal([](const A& a) { return A(special::gammaln(a)); }, x),
             "save_onnx: cannot be written: lgamma of float32");
+  using U = Array<std::uint64_t>;
+  EXPECT_EQ(refusal([](const U& a) { return U(power(a, a)); }, U{1, 2}),
+            "save_onnx: cannot be written: power of uint64");
+  EXPECT_EQ(refusal([](const U& a) { return U(a & a); }, U{1, 2}),
+            "save_onnx: cannot be written: bitwise_and of uint64");
+  EXPECT_EQ(refusal(grad([](const A& a) {
+                      return lax::cond(
+                          sum(a) > 0.f, [](const A& v) { return A(sum(sin(v))); },
+                          [](const A& v) { return A(sum(v)); }, a);
+                    }),
+                    x)
+                .substr(0, 28),
+            "save_onnx: cannot be written");
   EXPECT_EQ(refusal([](const A& a) { return linalg::inv(a); }, x), "save_onnx: cannot be written: solve");
   EXPECT_EQ(refusal([](const A& a) { return A(abs(fft::fft(a))); }, x),
             "save_onnx: cannot be written: complex numbers");
@@ -328,10 +341,9 @@ TEST(Stablehlo, IsOneFunction) {
       "    return %3 : tensor<2x3xf32>\n"
       "  }\n"
       "}\n");
-  EXPECT_EQ(text_of<ValueError>([] {
-              return io::stablehlo([](const A& a) { return A(special::gammaln(a)); }, draw(9, {3}));
-            }),
-            "stablehlo: cannot be written: lgamma of float32");
+  EXPECT_EQ(text_of<ValueError>(
+                [] { return io::stablehlo([](const A& a) { return A(special::i0(a)); }, draw(9, {3})); }),
+            "stablehlo: cannot be written: i0 of float32");
 }
 
 }  // namespace onnx_test

@@ -294,6 +294,8 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
       return call("erf");
     case NodeKind::erfc:
       return call("erfc");
+    case NodeKind::lgamma:
+      return call("lgamma");
     case NodeKind::exp2:
       return call("exp2");
     case NodeKind::expm1:
@@ -311,7 +313,7 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
     case NodeKind::signbit:
       return "signbit(" + x[0] + ") != 0";
     case NodeKind::logical_not:
-      return '!' + x[0];
+      return (dtype == DType::boolean ? '!' : '~') + x[0];
     case NodeKind::add:
       return as(between("+"));
     case NodeKind::subtract:
@@ -325,7 +327,17 @@ inline std::string CWriter::operation(NodeKind kind, DType dtype, const std::vec
     case NodeKind::minimum:
       return chosen("<");
     case NodeKind::power:
-      return real ? call("pow") : '(' + t + ")pow(" + x[0] + ", " + x[1] + ')';
+      return real ? call("pow") : helper("power", dtype) + '(' + x[0] + ", " + x[1] + ')';
+    case NodeKind::shift_left:
+    case NodeKind::shift_right: {
+      const std::string bits = std::to_string(8 * dtype_size(dtype));
+      const std::string beyond = (is_unsigned ? "" : x[1] + " < 0 || ") + x[1] + " >= " + bits + " ? ";
+      if (kind == NodeKind::shift_left)
+        return beyond + "0 : (" + t + ")((uint" + (dtype_size(dtype) < 8 ? "32" : "64") + "_t)" + x[0] +
+               " << " + x[1] + ')';
+      return beyond + (is_unsigned ? "0" : x[0] + " < 0 ? -1 : 0") + " : (" + t + ")(" + x[0] + " >> " +
+             x[1] + ')';
+    }
     case NodeKind::hypot:
       return call("hypot");
     case NodeKind::fmod:

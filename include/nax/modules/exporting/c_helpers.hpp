@@ -68,6 +68,16 @@ extern const unsigned char @N_data[] __attribute__((visibility("hidden")));
 )c";
 
 inline constexpr CHelper c_helpers[] = {
+    {"power", R"c(
+/* Wraps around. A negative power is truncated. */
+static @T power_@S(@T x, @T n) {
+  uint64_t product = 1, factor = (uint64_t)x, bits = (uint64_t)n;
+  if (!(n >= 1 || n == 0)) return x == 1 ? 1 : x + 1 == 0 ? (n % 2 == 0 ? 1 : x) : 0;
+  for (; bits != 0; bits >>= 1, factor *= factor)
+    if (bits & 1) product *= factor;
+  return (@T)product;
+}
+)c"},
     {"pack", R"c(
 /* Panels of as many columns of b (k, n) as 64 bytes hold, each panel row by row; columns past the end are 0. */
 static void pack_@S(const @T* b, ptrdiff_t row, ptrdiff_t column, @T* to, ptrdiff_t n, ptrdiff_t k) {

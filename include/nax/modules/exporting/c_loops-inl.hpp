@@ -89,5 +89,35 @@ inline void CWriter::loop(int at) {
     if (one.first <= begin && one.last >= begin) one.last = std::max(one.last, now_);
 }
 
+// if and else. Results lie in places of their own.
+inline void CWriter::branches(int at) {
+  const Node& own = node(at);
+  const BranchNumbers by{own.numbers.data()};
+  std::vector<Elements>& results = loops_[at];
+  for (std::size_t k = 0; k < by.results(); ++k) {
+    const Node& result = node(own.inputs[by.result(0, k)]);
+    results.push_back(scratch(result.dtype, result.shape));
+  }
+  Elements which = scratch(DType::int64, {});
+  copy(elements(own.inputs[0]), which);
+  for (std::size_t k = 0; k < by.captured(); ++k) whole(own.inputs[1 + k]);
+  for (std::size_t b = 0; b < by.branches(); ++b) {
+    if (b + 1 == by.branches())
+      line(b == 0 ? "{" : "} else {");
+    else
+      line(c_text(b == 0 ? "if (*(" : "} else if (*(", pointer(which, "0"), ") == ", b, ") {"));
+    ++depth_;
+    for (const int x : live_)
+      if (const Node& p = node(x); p.kind == NodeKind::parameter && p.numbers[0] == by.number(b))
+        elements(x) = whole(own.inputs[1 + static_cast<std::size_t>(p.numbers[1])]);
+    write_home(by.number(b));
+    ++now_;
+    for (std::size_t k = 0; k < by.results(); ++k) copy(elements(own.inputs[by.result(b, k)]), results[k]);
+    --depth_;
+  }
+  line("}");
+  ++now_;
+}
+
 }  // namespace io::detail
 NAX_END

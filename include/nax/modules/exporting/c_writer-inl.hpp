@@ -60,6 +60,8 @@ inline void CWriter::write(int at) {
       return;
     case NodeKind::loop:
       return loop(at);
+    case NodeKind::branches:
+      return branches(at);
     case NodeKind::part:
       elements(at) = loops_.at(own.inputs[0])[static_cast<std::size_t>(own.numbers[0])];
       return;

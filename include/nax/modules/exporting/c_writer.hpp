@@ -116,7 +116,7 @@ class CWriter {
   bool is_lazy(int at) const;
   void list_leaves(int at, bool top, std::vector<int>& leaves) const;
   std::string value(int at, bool top, FunctionRef<std::string(Elements&)> next);
-  static std::string operation(NodeKind kind, DType dtype, const std::vector<std::string>& x);
+  std::string operation(NodeKind kind, DType dtype, const std::vector<std::string>& x);
   static std::string first_of(NodeKind kind, DType dtype);
   void map(int at);
   void reduce(int at);
@@ -139,6 +139,7 @@ class CWriter {
   void convolve(int at);
   void rows(int at);
   void loop(int at);
+  void branches(int at);
 
   const Graph& graph_;
   const CNames& names_;

@@ -23,6 +23,8 @@ inline void StepWriter::write(const program::Step& step) {
     return write_loop(*loop);
   if (const auto* const loop = dynamic_cast<const program::WhileWork*>(step.work.get()))
     return write_loop(*loop);
+  if (const auto* const choice = dynamic_cast<const program::BranchWork*>(step.work.get()))
+    return write_branches(*choice);
   if (!call_) return write_bytes();
   switch (call_->op()) {
 #define NAX_CASE(name, Form) \

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "nax/expr/expressions/debug_nans.hpp"
+#include "nax/formula/recorder.hpp"
 #include "nax/formula/symbol.hpp"
 #include "nax/modules/exporting/expressions.hpp"
 #include "nax/rules/activations.hpp"
@@ -64,7 +66,7 @@ inline const WrittenRule* find_rule(std::string_view name, int arity) {
       NAX_ONE(signbit, 1) NAX_ONE(copysign, 2) NAX_ONE(heaviside, 2) NAX_ONE(nan_to_num, 4) NAX_ONE(sinh, 1) NAX_ONE(cosh, 1) NAX_ONE(tanh, 1)
       NAX_ONE(arcsinh, 1) NAX_ONE(arccosh, 1) NAX_ONE(arctanh, 1) NAX_ONE(power, 2) NAX_ONE(float_power, 2)
       NAX_ONE(sqrt, 1) NAX_ONE(rsqrt, 1) NAX_ONE(cbrt, 1) NAX_ONE(floor, 1) NAX_ONE(ceil, 1)
-      NAX_ONE(trunc, 1) NAX_ONE(rint, 1) NAX_ONE(erf, 1) NAX_ONE(erfc, 1) NAX_ONE(ndtr, 1)
+      NAX_ONE(trunc, 1) NAX_ONE(rint, 1) NAX_ONE(erf, 1) NAX_ONE(erfc, 1) NAX_ONE(ndtr, 1) NAX_ONE(lgamma, 1)
       NAX_ONE(expit, 1) NAX_ONE(log_expit, 1) NAX_ONE(logit, 1) NAX_ONE(xlogy, 2) NAX_ONE(xlog1py, 2)
       NAX_ONE(entr, 1) NAX_ONE(sin, 1) NAX_ONE(cos, 1) NAX_ONE(tan, 1) NAX_ONE(arcsin, 1)
       NAX_ONE(arccos, 1) NAX_ONE(arctan, 1) NAX_ONE(hypot, 2) NAX_ONE(deg2rad, 1) NAX_ONE(rad2deg, 1)
@@ -96,7 +98,7 @@ inline constexpr NodeOf simple_nodes[] = {
     NAX_ONE(asinh, asinh) NAX_ONE(acosh, acosh) NAX_ONE(atanh, atanh) NAX_ONE(sin, sin) NAX_ONE(cos, cos)
     NAX_ONE(tan, tan) NAX_ONE(atan, atan) NAX_ONE(asin, asin) NAX_ONE(acos, acos) NAX_ONE(erf, erf)
     NAX_ONE(pow, power)
-    NAX_ONE(erfc, erfc) NAX_ONE(exp2, exp2) NAX_ONE(expm1, expm1) NAX_ONE(log2, log2) NAX_ONE(log10, log10)
+    NAX_ONE(erfc, erfc) NAX_ONE(lgamma, lgamma) NAX_ONE(exp2, exp2) NAX_ONE(expm1, expm1) NAX_ONE(log2, log2) NAX_ONE(log10, log10)
     NAX_ONE(log1p, log1p) NAX_ONE(cbrt, cbrt) NAX_ONE(trunc, trunc) NAX_ONE(sign_bit, signbit)
     NAX_ONE(hypot, hypot) NAX_ONE(fmod, fmod) NAX_ONE(copysign, copysign) NAX_ONE(with_sign, copysign)
 // clang-format on
@@ -170,13 +172,79 @@ class FormulaNodes {
     }
     return make(select, {is_zero, zero, rest ? left : quotient});
   }
+  // Powers of integers, which wrap around; the exponent's bits from the lowest on. Negative ones are
+  // truncated.
+  int integer_power(int x, int n) {
+    using enum NodeKind;
+    const int one = number(1), two = number(2), zero = number(0);
+    int made = one, factor = x, left = n;
+    for (int bits = bits_of(n); bits > 0; --bits) {
+      const int half = make(divide, {left, two});
+      const int is_odd = truth(equal, {make(subtract, {left, make(multiply, {half, two})}), one});
+      made = make(select, {is_odd, make(multiply, {made, factor}), made});
+      if (bits > 1) factor = make(multiply, {factor, factor}), left = half;
+    }
+    if (bits_of(n) < all_bits()) return made;  // they are known, and none is negative
+    const int half = make(divide, {n, two});
+    const int is_even = truth(equal, {make(multiply, {half, two}), n});
+    const int of_minus_one = make(select, {is_even, one, number(-1)});
+    const int truncated = make(select, {truth(equal, {x, one}), one,
+                                        make(select, {truth(equal, {x, number(-1)}), of_minus_one, zero})});
+    return make(select, {truth(less, {n, zero}), truncated, made});
+  }
+  // Shifts of integers of this type, which are held as int32 or int64, by powers of two.
+  int shifted(int x, int n, DType of, bool right) {
+    using enum NodeKind;
+    const bool has_sign = dtype_name(of)[0] != 'u';
+    const int bits = static_cast<int>(8 * dtype_size(of));
+    std::vector<std::int32_t> powers;
+    std::vector<std::int64_t> wide;
+    for (int bit = 0; bit < bits; ++bit) {
+      wide.push_back(static_cast<std::int64_t>(std::uint64_t{1} << bit));
+      powers.push_back(static_cast<std::int32_t>(wide.back()));
+    }
+    const void* const data = type_ == DType::int64 ? static_cast<const void*>(wide.data())
+                                                   : static_cast<const void*>(powers.data());
+    const int zero = number(0), last = right && has_sign ? bits - 2 : bits - 1;
+    const int beyond = truth(logical_or, {truth(less, {n, zero}), truth(less, {number(last), n})});
+    const int place = graph_.cast(make(select, {beyond, zero, n}), DType::int64);
+    const int factor = graph_.add({NodeKind::take,
+                                   {graph_.own_constant(data, type_, Dims(1, bits)), place},
+                                   type_,
+                                   Dims(graph_[place].shape)});
+    if (!right) return make(select, {beyond, zero, make(multiply, {x, factor})});
+    // Of a negative number what its complement has not.
+    const int is_less = truth(less, {x, zero}), minus_one = number(-1);
+    const int size = make(select, {is_less, make(subtract, {minus_one, x}), x});
+    const int left = make(select, {beyond, zero, make(divide, {size, factor})});
+    return make(select, {is_less, make(subtract, {minus_one, left}), left});
+  }
 
  private:
+  // How many bits numbers of int32 or int64 have at most: those of a constant, or all but the sign.
+  int all_bits() const { return static_cast<int>(8 * dtype_size(type_)) - 1; }
+  int bits_of(int n) const {
+    const Node& node = graph_[n];
+    if (node.kind != NodeKind::constant || node.dtype != type_) return all_bits();
+    int bits = 0;
+    const std::size_t size = dtype_size(type_);
+    for (std::int64_t i = 0; i < elements_of(node.shape); ++i) {
+      std::uint64_t x = 0;  // on machines whose lowest byte comes first
+      std::memcpy(&x, static_cast<const char*>(node.data) + static_cast<std::size_t>(i) * size, size);
+      bits = std::max(bits, static_cast<int>(std::bit_width(x)));
+    }
+    return std::min(bits, all_bits());
+  }
   // Also of -0, which divides 1 to -inf.
   int is_negative(int x) {
     return truth(NodeKind::logical_or,
                  {truth(NodeKind::less, {x, number(0)}),
                   truth(NodeKind::less, {make(NodeKind::divide, {number(1), x}), number(0)})});
+  }
+  // ONNX Runtime has erf of float alone: that of doubles is written out.
+  int erf_of(int x) {
+    if (graph_.system != System::onnx || type_ != DType::float64) return make(NodeKind::erf, {x});
+    return write(formula::lowered(formula_of_rule<rules::erf>(std::make_index_sequence<1>())), {x});
   }
   // Near 0 by (exp(x) + 1) tanh(x / 2), which keeps all digits.
   int expm1_of(int x) {
@@ -211,6 +279,7 @@ class FormulaNodes {
     using enum NodeKind;
     using formula::Operation;
     if (step.operation == Operation::absolute && dtype_name(type_)[0] == 'u') return x[0];
+    if (step.operation == Operation::erf) return erf_of(x[0]);
     for (const NodeOf& one : simple_nodes)
       if (one.operation == step.operation && has_function(graph_.system, one.kind))
         return step.truth() ? truth(one.kind, x) : make(one.kind, x);
@@ -233,7 +302,9 @@ class FormulaNodes {
     if (is(Operation::log1p)) return log1p_of(x[0]);
     if (is(Operation::log2)) return make(multiply, {make(log, x), number(std::numbers::log2e)});
     if (is(Operation::log10)) return make(multiply, {make(log, x), number(std::numbers::log10e)});
-    if (is(Operation::erfc)) return make(subtract, {number(1), make(erf, x)});
+    if (is(Operation::erfc)) return make(subtract, {number(1), erf_of(x[0])});
+    if (is(Operation::scale)) return make(multiply, {x[0], make(power, {number(2), x[1]})});
+    if (is(Operation::limited)) return make(maximum, {make(minimum, {x[0], number(0.5)}), number(-0.5)});
     if (is(Operation::one_minus_square)) return make(subtract, {number(1), make(multiply, {x[0], x[0]})});
     if (is(Operation::cbrt))
       return make(multiply, {make(sign, x), make(power, {make(absolute, x), number(1. / 3)})});
@@ -244,7 +315,8 @@ class FormulaNodes {
       const int moves = truth(logical_and, {differ, opposite(truth(equal, {rest, zero}))});
       return make(select, {moves, make(add, {rest, x[1]}), rest});
     }
-    refuse_(is(Operation::call) ? step.function().name : formula::facts(step.operation).name);
+    refuse_(std::string(is(Operation::call) ? step.function().name : formula::facts(step.operation).name) +
+            " of " + std::string(dtype_name(type_)));
     return -1;
   }
 
@@ -303,6 +375,7 @@ class ExpressionNodes {
     for (int& one : x) one = converted(one, type);
     FormulaNodes nodes(graph_, type, refuse_);
     const auto is = [&](std::string_view a, std::string_view b) { return name == a || name == b; };
+    const bool is_onnx = graph_.system == System::onnx;
     if (type == DType::boolean) {
       if (is("logical_and", "bitwise_and")) return nodes.truth(logical_and, x);
       if (is("logical_or", "bitwise_or")) return nodes.truth(logical_or, x);
@@ -312,17 +385,40 @@ class ExpressionNodes {
     } else if (name == "arctan2" && dtype_kind(type) == Kind::floating) {
       return nodes.angle_of(x[0], x[1]);
     } else if (is("floor_divide", "remainder") && dtype_kind(type) == Kind::integer) {
-      // Integers of 32 and 64 bits are what ONNX Runtime divides.
-      const DType wide = dtype_size(type) < 4 ? DType::int32 : type == DType::uint32 ? DType::int64 : type;
-      for (int& one : x) one = graph_.cast(one, wide);
-      return graph_.cast(FormulaNodes(graph_, wide, refuse_).floor_divided(x[0], x[1], name == "remainder"),
-                         type);
+      return of_integers(
+          type, [&](FormulaNodes& of) { return of.floor_divided(x[0], x[1], name == "remainder"); }, x);
+    } else if (name == "power" && dtype_kind(type) == Kind::integer && !is_onnx) {
+      return nodes.make(power, x);
+    } else if (name == "power" && dtype_kind(type) == Kind::integer && type != DType::uint64) {
+      return of_integers(
+          type, [&](FormulaNodes& of) { return of.integer_power(x[0], x[1]); }, x);
+    } else if (is("left_shift", "right_shift") && (!is_onnx || type != DType::uint64)) {
+      const bool right = name == "right_shift";
+      if (!is_onnx) return nodes.make(right ? shift_right : shift_left, x);
+      return of_integers(
+          type, [&](FormulaNodes& of) { return of.shifted(x[0], x[1], type, right); }, x);
+    } else if (!is_onnx && is_bitwise(name)) {
+      const NodeKind kind = name == "bitwise_and"  ? logical_and
+                            : name == "bitwise_or" ? logical_or
+                            : name == "invert"     ? logical_not
+                                                   : logical_xor;
+      return nodes.make(kind, x);
     } else if (const WrittenRule* const rule = find_rule(name, static_cast<int>(x.size()));
                rule && (rule->of_integers || dtype_kind(type) == Kind::floating)) {
       return nodes.write(rule->formula(), x);
     }
     refuse_(std::string(name) + " of " + std::string(dtype_name(type)));
     return -1;
+  }
+  static bool is_bitwise(std::string_view name) { return name == "invert" || name.starts_with("bitwise_"); }
+  // Integers of 32 and 64 bits are what ONNX Runtime computes with.
+  template <class F>
+  int of_integers(DType type, const F& f, std::vector<int>& x) {
+    const bool narrow = dtype_size(type) < 4;
+    const DType wide = narrow ? DType::int32 : type == DType::uint32 ? DType::int64 : type;
+    for (int& one : x) one = graph_.cast(one, wide);
+    FormulaNodes nodes(graph_, wide, refuse_);
+    return graph_.cast(f(nodes), type);
   }
   int call_complex(std::string_view name, std::vector<int> x, DType result) {
     DType type = graph_[x[0]].dtype;

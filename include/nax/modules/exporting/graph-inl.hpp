@@ -200,6 +200,10 @@ NAX_ENGINE std::vector<std::int64_t> Graph::homes() const {
       const LoopNumbers by{own.numbers.data()};
       within[i].erase(by.number()), within[i].erase(by.condition());
     }
+    if (own.kind == NodeKind::branches) {
+      const BranchNumbers by{own.numbers.data()};
+      for (std::size_t b = 0; b < by.branches(); ++b) within[i].erase(by.number(b));
+    }
     if (!within[i].empty()) all[i] = *within[i].rbegin();  // inner ones have greater numbers
   }
   return all;

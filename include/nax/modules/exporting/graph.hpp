@@ -44,6 +44,7 @@ namespace io::detail {
   X(atanh, "Atanh", "chlo.atanh")                      \
   X(erf, "Erf", "chlo.erf")                            \
   X(erfc, nullptr, "chlo.erfc")                        \
+  X(lgamma, nullptr, "chlo.lgamma")                    \
   X(exp2, nullptr, nullptr)                            \
   X(expm1, nullptr, "stablehlo.exponential_minus_one") \
   X(log2, nullptr, nullptr)                            \
@@ -63,6 +64,8 @@ namespace io::detail {
   X(hypot, nullptr, nullptr)                           \
   X(fmod, "Mod", "stablehlo.remainder")                \
   X(copysign, nullptr, nullptr)                        \
+  X(shift_left, nullptr, "stablehlo.shift_left")       \
+  X(shift_right, nullptr, "stablehlo.shift_right")     \
   X(real, nullptr, "stablehlo.real")                   \
   X(imag, nullptr, "stablehlo.imag")                   \
   X(pair, nullptr, "stablehlo.complex")                \
@@ -105,9 +108,10 @@ namespace io::detail {
   X(cholesky)   /* of the lower triangles of matrices; the other one is not determined */                    \
   X(solve)      /* of triangular matrices, and right sides: lower?, is the diagonal 1? */                    \
   X(layer_norm) /* x, scale and bias along the last axis; `number` is added to variances */                  \
-  X(parameter)  /* of a loop's body, flat: the loop's number, and which: a carry, or a row */                \
+  X(parameter)  /* of a loop's body or a branch, flat: its number, and which: a carry, a row, a capture */   \
   X(loop)       /* see LoopNumbers */                                                                        \
-  X(part)       /* a result of a loop: which, of the last carries and the arrays of rows */
+  X(branches)   /* see BranchNumbers */                                                                      \
+  X(part)       /* a result of a loop: which, of the last carries and the arrays of rows; or of branches */
 
 enum class NodeKind : unsigned char {
 #define NAX_NODE(name, ...) name,
@@ -165,6 +169,21 @@ struct LoopNumbers {
   std::size_t rows() const { return static_cast<std::size_t>(from[4]); }
   std::size_t results() const { return static_cast<std::size_t>(from[5]); }  // arrays of rows
   std::int64_t row(std::size_t i) const { return from[6 + i]; }  // the parameter of an array's rows
+};
+
+// The numbers of a choice among branches. Its inputs are which one it is, an int64 in range, arrays that the
+// branches read, flat, and the results of each branch, whose nodes stand before it: those that depend on its
+// parameters, which are numbered as the arrays are.
+struct BranchNumbers {
+  const std::int64_t* from;
+  std::size_t branches() const { return static_cast<std::size_t>(from[0]); }
+  std::size_t results() const { return static_cast<std::size_t>(from[1]); }
+  std::size_t captured() const { return static_cast<std::size_t>(from[2]); }
+  std::int64_t number(std::size_t branch) const { return from[3 + branch]; }
+  // The input that is a result of a branch.
+  std::size_t result(std::size_t branch, std::size_t k) const {
+    return 1 + captured() + branch * results() + k;
+  }
 };
 
 struct Graph {

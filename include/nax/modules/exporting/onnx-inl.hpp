@@ -80,6 +80,11 @@ class OnnxWriter : OnnxNodes {
     const Node& node = graph_[at];
     if (node.kind == NodeKind::parameter || node.kind == NodeKind::constant) return;
     if (node.kind == NodeKind::loop) return loop(at);
+    if (node.kind == NodeKind::branches) {
+      set_captures(at);
+      loops_[at] = chosen(at, 0);
+      return;
+    }
     if (layout_.holds(at)) return write_second(at);
     if (node.kind == NodeKind::part) {
       name(at) = loops_.at(node.inputs[0])[static_cast<std::size_t>(node.numbers[0])];
@@ -175,10 +180,56 @@ class OnnxWriter : OnnxNodes {
       case NodeKind::argument:
       case NodeKind::parameter:
       case NodeKind::loop:
+      case NodeKind::branches:
       case NodeKind::part:
         break;
     }
     return {};
+  }
+  // Names of what branches read: they see the names around them.
+  void set_captures(int at) {
+    const BranchNumbers by{graph_[at].numbers.data()};
+    for (const int x : live_)
+      for (std::size_t b = 0; b < by.branches(); ++b)
+        if (const Node& p = graph_[x]; p.kind == NodeKind::parameter && p.numbers[0] == by.number(b))
+          name(x) = name(graph_[at].inputs[1 + static_cast<std::size_t>(p.numbers[1])]);
+  }
+  // The results of branch `first`, or of an If that takes it or one of those behind it.
+  std::vector<std::string> chosen(int at, std::size_t first) {
+    const Node& own = graph_[at];
+    const BranchNumbers by{own.numbers.data()};
+    std::vector<std::string> results;
+    if (first + 1 == by.branches()) {
+      write_home(by.number(first));
+      for (std::size_t k = 0; k < by.results(); ++k) results.push_back(name(own.inputs[by.result(first, k)]));
+      return results;
+    }
+    Message node;
+    node.text(1, add("Less", {name(own.inputs[0]), scalar(static_cast<std::int64_t>(first) + 1)}));
+    const auto branch = [&](const auto& written) {
+      Message outer = std::exchange(body_, Message());
+      const std::vector<std::string> names = written();
+      for (std::size_t k = 0; k < names.size(); ++k)
+        body_.message(12, value_info(add("Identity", {names[k]}), graph_[own.inputs[by.result(first, k)]]));
+      body_.text(2, fresh("branch"));
+      return std::exchange(body_, std::move(outer));
+    };
+    const Message taken = branch([&] {
+      write_home(by.number(first));
+      std::vector<std::string> names;
+      for (std::size_t k = 0; k < by.results(); ++k) names.push_back(name(own.inputs[by.result(first, k)]));
+      return names;
+    });
+    const Message others = branch([&] { return chosen(at, first + 1); });
+    for (std::size_t k = 0; k < by.results(); ++k) {
+      results.push_back(fresh("If"));
+      node.text(2, results.back());
+    }
+    node.text(3, fresh("If")).text(4, "If");
+    node.message(5, std::move(Message().text(1, "then_branch").message(6, taken).number(20, 5)));
+    node.message(5, std::move(Message().text(1, "else_branch").message(6, others).number(20, 5)));
+    body_.message(1, node);
+    return results;
   }
   std::string scalar(std::int64_t x) { return initializer("number", DType::int64, {}, &x); }
   // A Loop, whose body reads arrays from around it.

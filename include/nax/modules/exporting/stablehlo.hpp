@@ -13,9 +13,9 @@ NAX_ENGINE std::string stablehlo_text(const Graph& graph);
 // Returns what f computes of arguments like these as a module of StableHLO, in MLIR's text: its function
 // `main` takes the arrays of the arguments and returns those of the result. Arrays that f captured are
 // constants in it. `arguments` is f's argument, or a tuple of them, as for save_onnx; their shapes are fixed.
-// JAX compiles the text: jax's `client.compile`, or mlir.ir.Module.parse. (erf, tan and inverse functions are
-// of the dialect CHLO, which XLA brings along.) Long loops are while operations, others are written turn by
-// turn.
+// JAX compiles the text: jax's `client.compile`, or mlir.ir.Module.parse. (erf, lgamma, tan and inverse
+// functions are of the dialect CHLO, which XLA brings along.) Long loops are while operations, others are
+// written turn by turn.
 //
 // Throws ValueError that names a step which cannot be written (random draws, general systems and
 // factorisations but Cholesky's, convolutions' derivatives, results without elements), and DeviceError where

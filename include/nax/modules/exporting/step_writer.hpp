@@ -50,6 +50,7 @@ class StepWriter {
   static program::Operand in_a_row(program::Operand x, const Dims& shape);
   void write_loop(const program::LoopWork& work);
   void write_loop(const program::WhileWork& work);
+  void write_branches(const program::BranchWork& work);
 
   // ---- operations
 

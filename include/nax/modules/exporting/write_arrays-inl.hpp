@@ -150,11 +150,30 @@ inline void StepWriter::write(const ops::RunningBest& f) {
   put(1, graph_.reshape(place, operand(1)->shape));
 }
 
+// ONNX leaves open where NaN comes: it is put in the place of infinity, which gets one that floats have not,
+// or is told apart by how many there are. Among doubles NaN and infinity are in the order of their places.
 template <class Form>
 void StepWriter::write_top(const Form& f, NodeKind kind, std::int64_t k, bool greatest) {
-  const int x = read_as(0, line_shape(f.lines, f.lines.n));
+  int x = read_as(0, line_shape(f.lines, f.lines.n));
   const DType type = kind == NodeKind::top ? dtype(x) : DType::int64;
-  const int found = graph_.add({kind, {x}, type, line_shape(f.lines, k), {1, k, greatest}});
+  const bool guards = drops_nan(x);
+  const int is_nan = guards ? truth(NodeKind::logical_not, {truth(NodeKind::equal, {x, x})}) : -1;
+  if (guards && kind == NodeKind::top_indices && dtype(x) == DType::float32) {
+    x = graph_.cast(x, DType::float64);
+    x = make(NodeKind::select, {truth(NodeKind::equal, {x, number(HUGE_VAL, x)}), number(1e300, x), x});
+  }
+  if (guards) x = make(NodeKind::select, {is_nan, number(HUGE_VAL, x), x});
+  int found = graph_.add({kind, {x}, type, line_shape(f.lines, k), {1, k, greatest}});
+  if (guards && kind == NodeKind::top) {
+    std::vector<std::int64_t> before(
+        static_cast<std::size_t>(k));  // elements that come first if they are NaN
+    for (std::int64_t i = 0; i < k; ++i) before[static_cast<std::size_t>(i)] = greatest ? i : k - 1 - i;
+    Dims column(1, k);
+    column.push_back(1);
+    const int count = sum(graph_.cast(is_nan, DType::int64), 1),
+              places = graph_.own_constant(before.data(), DType::int64, column);
+    found = make(NodeKind::select, {truth(NodeKind::less, {places, count}), number(NAN, found), found});
+  }
   put(1, graph_.reshape(found, operand(1)->shape));
 }
 

@@ -136,5 +136,62 @@ inline void StepWriter::write_loop(const program::WhileWork& work) {
   }
 }
 
+// Each branch's steps become nodes that depend on parameters of its own.
+inline void StepWriter::write_branches(const program::BranchWork& work) {
+  const program::Step& step = *step_;
+  std::vector<const program::EndedBody*> bodies;
+  for (const auto& one : recorder_.bodies)
+    if (const auto* const ended = dynamic_cast<const program::EndedBody*>(one.get());
+        ended && ended->work() == &work)
+      bodies.push_back(ended);
+  const std::size_t count = work.branches.size();
+  for (const std::vector<int>& kept : work.kept)
+    if (!kept.empty()) refuse();  // a derivative reads it
+  if (bodies.size() != count) refuse();
+  const auto operand_at = [&](int i) -> const program::Operand& {
+    return step.operands[static_cast<std::size_t>(i)];
+  };
+  const DType integer = DType::int64;
+  int which = graph_.cast(graph_.reshape(slots_.read_whole(operand_at(work.index)), {}), integer);
+  which = make(NodeKind::minimum, {which, graph_.number(static_cast<double>(count - 1), integer)});
+  which = make(NodeKind::maximum, {which, graph_.number(0, integer)});
+  Node made{NodeKind::branches, {which}, integer, {}};
+  std::vector<int> results;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t b = 0; b < count; ++b) {
+    const program::EndedBody& body = *bodies[b];
+    const std::int64_t first = static_cast<std::int64_t>(made.inputs.size()) - 1;
+    numbers.push_back(graph_.loops++);
+    StepWriter inner(function_, body.recorder(), graph_);
+    for (std::size_t k = 0; k < work.captured[b].size(); ++k)
+      inner.slots_.set_parameter(body.arguments()[k], numbers[b], first + static_cast<std::int64_t>(k));
+    for (const program::Step& one : body.recorder().steps) inner.write(one);
+    for (std::size_t k = 0; k < work.results.size(); ++k)
+      results.push_back(inner.slots_.whole(body.results()[k], operand_at(work.results[k]).dtype));
+    for (std::size_t k = 0; k < work.captured[b].size(); ++k) {
+      const int parameter = inner.slots_.parameter(body.arguments()[k]);
+      if (parameter < 0) {  // nothing reads it
+        made.inputs.push_back(which);
+        continue;
+      }
+      program::Operand all = operand_at(work.captured[b][k].operand);
+      all.place.offset += work.captured[b][k].offset;
+      all.dtype = dtype(parameter);
+      made.inputs.push_back(slots_.read_whole(in_a_row(all, graph_[parameter].shape)));
+    }
+  }
+  made.numbers = {static_cast<std::int64_t>(count), static_cast<std::int64_t>(work.results.size()),
+                  static_cast<std::int64_t>(made.inputs.size()) - 1};
+  made.numbers.insert(made.numbers.end(), numbers.begin(), numbers.end());
+  made.inputs.insert(made.inputs.end(), results.begin(), results.end());
+  const int whole = graph_.add(std::move(made));
+  for (std::size_t k = 0; k < work.results.size(); ++k) {
+    const program::Operand& to = operand_at(work.results[k]);
+    const Dims shape(1, elements_of(to.shape));
+    const int part = graph_.add({NodeKind::part, {whole}, to.dtype, shape, {static_cast<std::int64_t>(k)}});
+    slots_.write(in_a_row(to, shape), part);
+  }
+}
+
 }  // namespace io::detail
 NAX_END
