@@ -55,6 +55,19 @@ TEST(Minimize, BoundsHold) {
   const auto fixed = optimize::minimize(
       rosenbrock, Real{5, 5}, {.method = "l-bfgs-b", .bounds = {{0.5, -inf}, {0.5, inf}}, .tol = 1e-9});
   expect_close("fixed", fixed.x.to_vector(), {0.5, 0.25}, 1e-7, 1);
+  EXPECT_TRUE(fixed.success) << fixed.message;
+}
+
+// Within bounds that the minimum meets, or touches, a tight tolerance is no failure.
+TEST(Minimize, TightTolerancesWithinBoundsAreMet) {
+  for (const double tol : {1e-8, 1e-9, 1e-12})
+    for (int seed = 0; seed < 30; ++seed) {
+      const double low = -2 + seed % 5 * 0.1, high = seed % 3 == 0 ? 2 : seed % 3 == 1 ? 0.8 : 1;
+      const Real x0 = nax::random::uniform<double>(nax::random::key(seed), {2 + seed % 5}, low, high);
+      const auto found =
+          optimize::minimize(rosenbrock, x0, {.method = "l-bfgs-b", .bounds = {low, high}, .tol = tol});
+      EXPECT_EQ(found.status, 0) << seed << ", tol " << tol << ": " << found.message;
+    }
 }
 
 TEST(Minimize, TakesTreesAndFloat) {
