@@ -3,6 +3,7 @@
 #define NAX_COMPILED_ENGINE
 #include "nax/devices/cuda/expressions/device_formulas.hpp"
 #include "nax/distributed.hpp"
+#include "nax/formula/array_loop.hpp"
 #include "nax/formula/gradient.hpp"
 #include "nax/formula/kernel.hpp"
 #include "nax/formula/symbol.hpp"

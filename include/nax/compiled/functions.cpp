@@ -2,6 +2,7 @@
 // files.
 #define NAX_COMPILED
 #include "nax/distributed.hpp"
+#include "nax/formula/array_loop.hpp"
 #include "nax/numpy.hpp"
 #include "nax/numpy/products/contraction_plan.hpp"
 #include "nax/program/passes/verify.hpp"

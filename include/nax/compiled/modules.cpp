@@ -2,6 +2,7 @@
 #define NAX_COMPILED
 #include "nax/core.hpp"
 #include "nax/distributed.hpp"
+#include "nax/formula/array_loop.hpp"
 #include "nax/io.hpp"
 #include "nax/lax.hpp"
 #include "nax/nn.hpp"
