@@ -27,13 +27,10 @@ struct OpaqueArguments<std::tuple<X...>> {
         [](const X&... x) {
           return type([](const auto& one) {
             using One = std::remove_cvref_t<decltype(one)>;
-            if constexpr (is_tree_v<One>) {
+            if constexpr (is_tree_v<One>)
               return std::monostate();
-            } else {
-              static_assert(std::equality_comparable<One>,
-                            "jit: an argument that is no tree is a static one, and must compare by ==");
+            else
               return one;
-            }
           }(x)...);
         },
         inputs);
@@ -350,7 +347,7 @@ class Jitted {
 // is.
 template <class F>
 [[nodiscard]] auto jit(F f, JitOptions options = {}) {
-  return detail::transformed<detail::CheckCall, F>(
+  return detail::transformed<detail::CheckJitted, F>(
       [jitted = std::make_shared<const detail::Jitted<F>>(std::move(f), std::move(options))](auto&&... args) {
         using namespace detail;
         using Inputs = lifted_t<F, std::remove_cvref_t<decltype(args)>...>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -27,6 +28,7 @@ enum class Mistake {
   too_many_fields,
   fixed_member,
   no_tree,
+  not_static,
   not_callable,
   returns_nothing,
   returns_number,
@@ -70,6 +72,9 @@ constexpr auto sentence_of() {
     return Sentence(
         "tree: an argument is no tree: give its class a friend tree_fields, hold other fields in "
         "a nax::tree::Static");
+  else if constexpr (mistake == not_static)
+    return Sentence(
+        "jit: an argument is no tree: give its class a friend tree_fields, or an operator == to be static");
   else if constexpr (mistake == not_callable)
     return Sentence("the function cannot be called, as const, with what it gets from the transform");
   else if constexpr (mistake == returns_nothing)
@@ -219,6 +224,23 @@ struct CheckMapped {
   template <class F, class... X>
   static constexpr auto find() {
     return MappedMistake<F, lifted_t<F, X...>>::find();
+  }
+};
+
+// Of jit, whose arguments that are no trees are static, and are compared.
+struct CheckJitted {
+  template <class F, class... X>
+  static constexpr auto find() {
+    if constexpr (!are_trees_or_compared(static_cast<const lifted_t<F, X...>*>(nullptr)))
+      return Mistake::not_static;
+    else
+      return CheckCall::find<F, X...>();
+  }
+
+ private:
+  template <class... X>
+  static constexpr bool are_trees_or_compared(const std::tuple<X...>*) {
+    return ((is_tree_v<X> || std::equality_comparable<X>)&&...);
   }
 };
 
