@@ -21,11 +21,11 @@ namespace cpu {
 template <class Kernel>
 inline constinit std::atomic<typename Kernel::Function*> kernel_slots[dtype_count] = {};
 
-#if defined(NAX_CALLS_KERNELS)
-inline constexpr bool calls_kernels = true;
-// The engine's: a name of its own, whose kernels' bodies a user's file need not read.
+// The engine's kernel, whose body a user's file need not read.
 template <class Kernel, class T>
 typename Kernel::Function* kernel_of_library();
+#if defined(NAX_CALLS_KERNELS)
+inline constexpr bool calls_kernels = true;
 #else
 inline constexpr bool calls_kernels = false;
 #if defined(NAX_IS_LIBRARY)

@@ -16,10 +16,9 @@ inline std::atomic<const Reducer*>& reducer_slot(loops::ReduceKind kind, DType f
                       [static_cast<std::size_t>(to)];
 }
 
-#if defined(NAX_CALLS_KERNELS)
 template <class Op, class From>
 const Reducer& reducer_of_library();
-#elif defined(NAX_IS_LIBRARY)
+#if !defined(NAX_CALLS_KERNELS) && defined(NAX_IS_LIBRARY)
 template <class Op, class From>
 [[gnu::used]] const Reducer& reducer_of_library() {
   return reducer<Op, From>;
