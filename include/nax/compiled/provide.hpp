@@ -6,11 +6,18 @@
 NAX_BEGIN
 namespace cpu {
 
+// Compilers emit a function whose address is stored here.
+template <class F>
+void emit(F* function) {
+  static F* volatile emitted;
+  emitted = function;
+}
+
 struct Providing {
   template <class Kernel, class T>
   void operator()() const {
     provide<Kernel, T>();
-    static_cast<void>(&kernel_of_library<Kernel, T>);
+    emit(&kernel_of_library<Kernel, T>);
   }
 };
 

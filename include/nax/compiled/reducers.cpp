@@ -8,7 +8,7 @@ namespace cpu {
 void provide_reducers() {
   lists::reducers([]<class Op, class From>() {
     provide_reducer<Op, From>();
-    static_cast<void>(&reducer_of_library<Op, From>);
+    emit(&reducer_of_library<Op, From>);
   });
 }
 }  // namespace cpu
