@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "nax/core/memory_pool.hpp"
+
 namespace {
 
 using nax::HostAllocator;
