@@ -40,10 +40,12 @@ void ordered_of(Each each) {
   NAX_EACH(ScanKernel, T);
   NAX_EACH(SearchKernel, T);
   NAX_EACH(WindowKernel, T);
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_integral_v<T>) {
     NAX_EACH(CountKernel, T);
-  else
+    NAX_EACH(BinSumKernel, T);
+  } else {
     NAX_EACH(QuantileKernel, T);
+  }
 }
 template <class T, class Each>
 void inexact_of(Each each) {
@@ -214,13 +216,14 @@ void extrema_of(Each each) {
   NAX_EACH(reduce_op::Max<T>, T);
   NAX_EACH(reduce_op::Min<T>, T);
 }
-// Integers: narrow ones add up in 32 bits; their means are floats.
+// Integers: narrow ones add up in 32 bits, but for those that einsum adds up; their means are floats.
 template <class T, class Each>
 void integer_reducers_of(Each each) {
   using Wide = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
   truth_of<T>(each);
   extrema_of<T>(each);
   sums_of<std::conditional_t<sizeof(T) < 4, Wide, T>, T>(each);
+  if constexpr (sizeof(T) < 4) NAX_EACH(reduce_op::Sum<T>, T);
   NAX_EACH(reduce_op::Sum<float>, T);
 }
 template <class T, class Each>
