@@ -35,7 +35,7 @@ target_link_libraries(nax_own_compiled INTERFACE nax_own nax::nax)
 # nax_public_headers(<variable>): the paths of all headers, relative to include/
 function(nax_public_headers variable)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/nax/*.hpp)
-  list(FILTER headers EXCLUDE REGEX "nax/(devices|formula/machine)/|nax/modules/storage/(http|roles|upload)|-inl[.]hpp$")
+  list(FILTER headers EXCLUDE REGEX "nax/(devices|formula/machine)/|nax/modules/storage/(http|roles|upload)|nax/core/(graph_memory|memory_pool|profile_lanes)|-inl[.]hpp$")
   set(${variable} ${headers} PARENT_SCOPE)
 endfunction()
 

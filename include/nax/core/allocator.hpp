@@ -30,7 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "nax/core/compiled_once.hpp"
+#include "nax/core/abi.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define NAX_ALLOCATOR_CACHES 0
