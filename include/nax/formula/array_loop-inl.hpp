@@ -62,6 +62,8 @@ NAX_ENGINE std::pair<std::int64_t, std::int64_t> ArrayLoop::reach(std::size_t op
   for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
     const std::int64_t stride =
         operands_.empty() ? strides_[operand] : operands_[operand].strides[axis] * size_of(operand);
+    // Results of reductions are written where there is nothing to reduce, too.
+    if (shape_[axis] == 0 && (operand < computed() || stride != 0)) return {0, 0};
     (stride < 0 ? first : last) += (shape_[axis] - 1) * stride;
   }
   return {first, last - first};
