@@ -74,13 +74,13 @@ struct PmapNode final : CallNode {
       if (watcher > mark) f = std::make_shared<FlatWatched>(std::move(f));
     return f;
   }
-  void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
+  NAX_ENGINE_VIRTUAL void pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) override;
   Arrays pull_on_devices(const Arrays& seeds) const;
 
   // Pulls by a pmap of the derivative, which the outer transform sees.
   Arrays pull_recorded(const FlatRef& f, Arrays seeds) const;
 
-  std::vector<ArrayBase> push_call(Forward& sweep) override;
+  NAX_ENGINE_VIRTUAL std::vector<ArrayBase> push_call(Forward& sweep) override;
 };
 
 NAX_ENGINE void PmapNode::pull_call(std::vector<ArrayBase> cotangents, Reverse& sweep) {
