@@ -9,7 +9,7 @@ namespace cpu {
 // Compilers emit a function whose address is stored here.
 template <class F>
 void emit(F* function) {
-  static F* volatile emitted;
+  [[maybe_unused]] static F* volatile emitted;
   emitted = function;
 }
 

@@ -30,7 +30,7 @@ inline constexpr bool calls_kernels = true;
 inline constexpr bool calls_kernels = false;
 #if defined(NAX_IS_LIBRARY)
 template <class Kernel, class T>
-[[gnu::used]] typename Kernel::Function* kernel_of_library() {
+typename Kernel::Function* kernel_of_library() {
   return &Kernel::template run<T>;
 }
 #endif

@@ -33,7 +33,7 @@ struct FormulaVariant {
     plan.kernel().run(code, in, out, strides.data(), n);
   }
 };
-// Those of one expression type that were made so far, in a list that only grows.
+// The formulas that one expression type has so far, in a list that only grows.
 using FormulaVariants = std::atomic<const FormulaVariant*>;
 struct FormulaSlot {
   const ExpressionSymbols* symbols;

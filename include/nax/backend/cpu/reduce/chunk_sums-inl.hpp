@@ -34,8 +34,6 @@ NAX_ENGINE ChunkSums::ChunkSums(const Reducer& reducer, bool wide, const Operand
   near_size_ = static_cast<std::int64_t>(dtype_size(reducer.to));
   left_ = 0;
   blocked_ = wide && !into_one_ && kept_ < rank;
-  short_runs_ = rank > 1 && result.strides[rank - 1] == 0 &&
-                takes_short_runs(*into_, shape[rank - 1], result.strides[rank - 2]);
   // (Rows that are added eight at a time are so from where a chunk begins: examples of a vmap would differ.)
   rows_ = rank > 1 && (result.strides[rank - 1] == 0 || (rank == 2 && takes_rows(shape, result.strides)));
   at_once_ = reducer.from == DType::float32 || reducer.from == DType::float64 ? 8 : 1;

@@ -117,7 +117,7 @@ class ChunkSums {
   std::int64_t left_;    // terms that will go there
   int terms_;
   std::int64_t at_once_;  // rows that count as one term
-  bool into_one_, blocked_, short_runs_, rows_;
+  bool into_one_, blocked_, rows_;
   char* near_;
 };
 

@@ -20,7 +20,7 @@ template <class Op, class From>
 const Reducer& reducer_of_library();
 #if !defined(NAX_CALLS_KERNELS) && defined(NAX_IS_LIBRARY)
 template <class Op, class From>
-[[gnu::used]] const Reducer& reducer_of_library() {
+const Reducer& reducer_of_library() {
   return reducer<Op, From>;
 }
 #endif
