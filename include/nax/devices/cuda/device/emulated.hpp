@@ -12,6 +12,7 @@
 #include "nax/core/accelerator.hpp"
 #include "nax/core/allocator.hpp"
 #include "nax/core/graph_memory.hpp"
+#include "nax/core/os/os.hpp"
 #include "nax/devices/cuda/device/device_count.hpp"
 #include "nax/devices/cuda/launch/launch_emulated.hpp"
 
