@@ -37,7 +37,11 @@ NAX_ENGINE ArrayLoop::ArrayLoop(const Kernel& kernel, Dims shape, std::vector<lo
       steps_.push_back(strides[axis] * size_of(i));
       together_ = together_ && strides[axis] == strides[axis + 1] * shape_[axis + 1];
     }
-  tiled_ = !together_ && line_ < short_line && size_ > few_lines * line_ && all <= loops::max_operands;
+  bool apart = false;  // along the lines of some operand
+  for (std::size_t i = 0; i < stored && rank > 1; ++i)
+    apart = apart || (operands_[i].strides[rank - 1] != 0 && operands_[i].strides[rank - 1] != 1);
+  tiled_ =
+      !together_ && (apart || line_ < short_line) && size_ > few_lines * line_ && all <= loops::max_operands;
   for (std::size_t i = 0; i < all; ++i) {
     std::int64_t stride = rank == 0 || i >= stored ? 1 : operands_[i].strides[rank - 1];
     if (tiled_) stride = nax::detail::is_repeated(operands_[i].strides, shape_) && i < stored ? 0 : 1;
@@ -86,19 +90,32 @@ inline void ArrayLoop::compute(char* const* at, std::int64_t begin, std::int64_t
     for (std::size_t k = stored; k < own.size(); ++k) own[k] = tiles[k - stored];
     return call(own.data(), n);
   }
-  std::int64_t row = begin / line_, column = begin % line_;
-  for (std::int64_t done = 0, length; done < n; done += length, column = 0, ++row) {
-    length = std::min(line_ - column, n - done);
-    for (std::size_t i = 0; i < stored; ++i) own[i] = at[i] + column * strides_[i];
-    std::int64_t rest = row;
-    for (std::size_t axis = outer; axis-- > 0 && rest > 0;) {
-      const std::int64_t index = axis > 0 ? rest % shape_[axis] : rest;
-      const std::int64_t* const steps = steps_.data() + axis * stored;
-      for (std::size_t i = 0; i < stored; ++i) own[i] += index * steps[i];
-      if (axis > 0) rest /= shape_[axis];
-    }
+  const std::int64_t column = begin % line_;
+  Dims index;  // of the line, along the axes before the last
+  index.resize_for_overwrite(outer);
+  std::int64_t rest = begin / line_;
+  for (std::size_t axis = outer; axis-- > 0; rest /= shape_[axis]) index[axis] = rest % shape_[axis];
+  for (std::size_t i = 0; i < stored; ++i) {
+    own[i] = at[i] + column * strides_[i];
+    for (std::size_t axis = 0; axis < outer; ++axis) own[i] += index[axis] * steps_[axis * stored + i];
+  }
+  const auto shift = [&](const std::int64_t* steps, std::int64_t by) {
+    for (std::size_t i = 0; i < stored; ++i) own[i] += by * steps[i];
+  };
+  for (std::int64_t done = 0, length = std::min(line_ - column, n);;) {
     for (std::size_t k = stored; k < own.size(); ++k) own[k] = tiles[k - stored] + done * strides_[k];
     call(own.data(), length);
+    if (done == 0 && column > 0) shift(strides_.data(), -column);
+    done += length;
+    if (done == n) return;
+    length = std::min(line_, n - done);
+    for (std::size_t axis = outer; axis-- > 0;) {
+      const std::int64_t* const steps = steps_.data() + axis * stored;
+      for (std::size_t i = 0; i < stored; ++i) own[i] += steps[i];
+      if (++index[axis] < shape_[axis]) break;
+      shift(steps, -shape_[axis]);
+      index[axis] = 0;
+    }
   }
 }
 
