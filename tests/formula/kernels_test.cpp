@@ -79,6 +79,45 @@ TEST(FormulaKernels, RunAsMachineCode) {
   }
 }
 
+// A summed result is one packet: with the lanes of the tail, and of no others.
+template <class T>
+void expect_sums() {
+  Recorder recorder(type_of<T>);
+  const auto x = Symbol<T>::input(0), y = Symbol<T>::input(1);
+  const Formula f = recorder.finish({(x * y).at, (T(1) / x).at, (x + y).at});
+  for (const Machine machine : machines()) {
+    if (machine == Machine::none) continue;
+    const Kernel kernel(f, machine);
+    const Access accesses[] = {Access::contiguous, Access::repeated, Access::contiguous, Access::summed,
+                               Access::summed};
+    const Code* const code = kernel.code(accesses);
+    ASSERT_NE(code, nullptr) << name(machine);
+    for (std::size_t n = 1; n < 70; ++n) {
+      std::vector<T> a(n), stored(n + 1, T(-7));
+      for (std::size_t i = 0; i < n; ++i) a[i] = T(1) / static_cast<T>(1 << i % 8);
+      const T b = T(0.5);
+      alignas(64) T sums[2][64 / sizeof(T)] = {};
+      const void* const in[] = {a.data(), &b};
+      void* const out[] = {stored.data(), sums[0], sums[1]};
+      const std::int64_t size = sizeof(T), strides[] = {size, 0, size, 0, 0};
+      kernel.run(code, in, out, strides, static_cast<std::int64_t>(n));
+      T expected[2] = {}, found[2] = {};
+      for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(stored[i], a[i] * b);
+        expected[0] += T(1) / a[i];
+        expected[1] += a[i] + b;
+      }
+      EXPECT_EQ(stored[n], T(-7));
+      for (int k = 0; k < 2; ++k)
+        for (const T lane : sums[k]) found[k] += lane;
+      EXPECT_EQ(found[0], expected[0]) << name(machine) << " " << n;
+      EXPECT_EQ(found[1], expected[1]) << name(machine) << " " << n;
+    }
+  }
+}
+TEST(FormulaKernels, SumResultsOfFloats) { expect_sums<float>(); }
+TEST(FormulaKernels, SumResultsOfDoubles) { expect_sums<double>(); }
+
 TEST(FormulaKernels, ResultsMayLieWhereInputsDo) {
   Recorder recorder(nax::DType::float32);
   const auto x = Symbol<float>::input(0), y = Symbol<float>::input(1);

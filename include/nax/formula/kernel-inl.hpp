@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <unordered_map>
@@ -21,6 +22,11 @@ inline Machine chosen_machine() {
   if (choice != "0" && choice != "1" && choice != "avx2")
     throw ValueError("NAX_JIT: 0, 1 or avx2 expected: " + choice);
   if (choice == "0" || code_maker == nullptr) return Machine::none;
+  // Some systems allow no code to be made at run time.
+  errno = 0;
+  void* const tried = nax::detail::os::make_code("", 1);
+  if (!tried && errno != ENOMEM) return Machine::none;
+  if (tried) nax::detail::os::free_code(tried, 1);
   const Machine best = code_maker->best_machine();
   return choice == "avx2" && best == Machine::avx512 ? Machine::avx2 : best;
 }
@@ -33,16 +39,6 @@ inline Access access_of(std::int64_t stride) {
 NAX_ENGINE Machine machine() {
   static const Machine chosen = detail::chosen_machine();
   return chosen;
-}
-
-NAX_ENGINE bool has_machine_code() {
-  static const bool has = [] {
-    if (machine() == Machine::none) return false;
-    void* const tried = nax::detail::os::make_code("", 1);  // some systems refuse it
-    if (tried) nax::detail::os::free_code(tried, 1);
-    return tried != nullptr;
-  }();
-  return has;
 }
 
 NAX_ENGINE Kernel::Kernel(const Formula& f) : Kernel(f, formula::machine()) {}

@@ -16,8 +16,9 @@ namespace formula {
 
 // The instructions that code is made of.
 enum class Machine : unsigned char { none, avx2, avx512, neon };
-// How an operand lies.
-enum class Access : unsigned char { contiguous, repeated, strided };
+// How an operand lies. A result that is summed is one packet, of 64 bytes at most: lane by lane the sum of all
+// packets of its values.
+enum class Access : unsigned char { contiguous, repeated, strided, summed };
 
 struct CodeArguments {
   const void* const* inputs;
@@ -56,10 +57,9 @@ struct CodeMaker {
 // Set by nax::jit.
 inline constinit const CodeMaker* code_maker = nullptr;
 
-// The machine of kernels that are not told one: the best of the processor, none with NAX_JIT=0.
+// The machine of kernels that are not told one: the best of the processor; none with NAX_JIT=0, and where the
+// system allows none.
 NAX_ENGINE Machine machine();
-// Whether there is one, and the system lets it make code.
-NAX_ENGINE bool has_machine_code();
 
 class Kernel {
  public:

@@ -12,6 +12,7 @@ class Loop final : public Steps {
 
  private:
   std::vector<int> input_bases_, result_bases_;
+  std::vector<int> sums_;  // of results, the registers that hold them
   Label start_, tail_part_, end_;
 
   int base_of_input(int i) const override { return input_bases_[at(i)]; }
@@ -23,21 +24,32 @@ class Loop final : public Steps {
 
   void write_all() {
     reserve(vectors_, masks_);
-    enter_code();
+    enter_code(base_count());
     take_operands();
+    begin_sums();
     hoist();
 
     count_packets(tail_part_);
-    place(start_);
+    place_loop(start_);
     write_body(false);
     next_packet(start_);
     place(tail_part_);
     begin_tail(end_);
     write_body(true);
     place(end_);
+    end_sums();
     leave_code();
     for (std::size_t i = 0; i < cold_.size(); ++i) cold_[i]();
     finish_code(frame_size());
+  }
+
+  // How many operands have their place in a register, where there are enough.
+  std::size_t base_count() const {
+    std::size_t count = 0;
+    for (int i = 0; i < f_.inputs; ++i) count += request_.inputs[at(i)] == Access::contiguous && is_read(i);
+    for (const Access result : request_.results)
+      count += result == Access::contiguous || result == Access::repeated;
+    return count;
   }
 
   void take_operands() {
@@ -53,11 +65,9 @@ class Loop final : public Steps {
         case Access::contiguous:
           if (next < bases.size()) take_base(input_bases_[at(i)] = bases[next++], i);
           break;
-        case Access::repeated: {
-          const Typed typed(*this, types[at(i)]);
-          take_repeated(i, input_areas_ + unit * i);
+        case Access::repeated:  // in hoist()
           break;
-        }
+        case Access::summed:
         case Access::strided:
           take_pointer(i, input_pointers_ + 8 * i);
       }
@@ -65,10 +75,57 @@ class Loop final : public Steps {
     open_table(offsetof(CodeArguments, results));
     for (std::size_t k = 0; k < f_.results.size(); ++k) {
       const int i = static_cast<int>(k);
-      if (request_.results[k] == Access::strided)
+      if (request_.results[k] == Access::strided || is_summed(k))
         take_pointer(i, result_pointers_ + 8 * i);
       else if (next < bases.size())
         take_base(result_bases_[k] = bases[next++], i);
+    }
+  }
+
+  bool is_summed(std::size_t k) const { return request_.results[k] == Access::summed; }
+  void begin_sums() {
+    sums_.assign(f_.results.size(), -1);
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      if (!is_summed(k)) continue;
+      const Typed typed(*this, result_types_[k]);
+      sums_[k] = vectors_.free_one();
+      vectors_.own(sums_[k], Bank::reserved);
+      move(vec(sums_[k]), pool(0));
+    }
+  }
+  void end_sums() {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      if (!is_summed(k)) continue;
+      const Typed typed(*this, result_types_[k]);
+      store_through(result_pointers_ + 8 * static_cast<int>(k), vec(sums_[k]));
+    }
+  }
+  // The tail's lanes alone are added, by way of an area of zeros.
+  void add_to_sum(std::size_t k, const Vector& value) {
+    const Vector sum = vec(sums_[k]);
+    if (!tail_) return all_add(sum, sum, value);
+    const Vector rest = vec(fresh_vector());
+    move(rest, pool(0));
+    store(stack(result_areas_), rest);
+    store_tail_there(result_areas_, value);
+    move(rest, stack(result_areas_));
+    all_add(sum, sum, rest);
+  }
+
+  // Where there is much to compute for each element and there are few operands: the processor's own
+  // prefetching stops at each page.
+  void fetch_ahead() {
+    if (base_count() > 3 || f_.steps.size() < 16) return;
+    const std::vector<DType> types = f_.input_types();
+    for (int i = 0; i < f_.inputs; ++i) {
+      if (input_bases_[at(i)] < 0) continue;
+      const Typed typed(*this, types[at(i)]);
+      prefetch(input_bases_[at(i)], false);
+    }
+    for (std::size_t k = 0; k < f_.results.size(); ++k) {
+      if (result_bases_[k] < 0) continue;
+      const Typed typed(*this, result_types_[k]);
+      prefetch(result_bases_[k], true);
     }
   }
 
@@ -88,6 +145,7 @@ class Loop final : public Steps {
 
   // Constants and repeated inputs that are read most stay in registers, as far as those suffice.
   void hoist() {
+    const std::vector<DType> types = f_.input_types();
     int spare = -pressure() - (has_masks() ? 4 : 5);
     for (int r = 0; r < vectors_.size(); ++r) spare += vectors_.owner(r) == Bank::none;
     std::vector<int> wanted;
@@ -95,14 +153,30 @@ class Loop final : public Steps {
       if (is_invariant(static_cast<int>(v)) && !uses_[v].empty()) wanted.push_back(static_cast<int>(v));
     std::stable_sort(wanted.begin(), wanted.end(),
                      [&](int a, int b) { return uses_[at(a)].size() > uses_[at(b)].size(); });
+    open_table(offsetof(CodeArguments, inputs));
+    std::vector<char> taken(at(f_.inputs));
     for (int v : wanted) {
       if (spare-- <= 0) break;
       const int r = vectors_.free_one();
-      const Typed typed(*this, step(v).type);
-      move(vec(r), memory(v));
+      if (is_repeated(v)) {
+        const int i = static_cast<int>(step(v).detail);
+        const Typed typed(*this, types[at(i)]);
+        take_repeated(i, vec(r));
+        taken[at(i)] = 1;
+      } else {
+        const Typed typed(*this, step(v).type);
+        move(vec(r), memory(v));
+      }
       vectors_.own(r, Bank::reserved);
       places_[at(v)].reg = r;
       pinned_[at(v)] = 1;
+    }
+    const int passing = vectors_.free_one();
+    for (int i = 0; i < f_.inputs; ++i) {
+      if (request_.inputs[at(i)] != Access::repeated || taken[at(i)] || !is_read(i)) continue;
+      const Typed typed(*this, types[at(i)]);
+      take_repeated(i, vec(passing));
+      store(stack(input_areas_ + unit * i), vec(passing));
     }
   }
 
@@ -114,6 +188,7 @@ class Loop final : public Steps {
         if (bank->owner(r) != Bank::reserved) bank->own(r, Bank::none);
     for (std::size_t v = 0; v < places_.size(); ++v)
       if (!pinned_[v]) places_[v] = Place{};
+    if (!tail) fetch_ahead();
     free_slots_.clear();
     for (int s = 0; s < slot_count_; ++s) free_slots_.push_back(s);
     for (std::size_t i = 0; i < f_.steps.size(); ++i) write_step(static_cast<int>(i));
@@ -144,6 +219,7 @@ class Loop final : public Steps {
   void store_result(std::size_t k, const Vector& value) {
     const int i = static_cast<int>(k);
     const Typed typed(*this, result_types_[k]);
+    if (is_summed(k)) return add_to_sum(k, value);
     const int scratch = is_narrow(result_types_[k]) ? fresh_vector() : -1;
     if (request_.results[k] == Access::strided)
       return store_strided(value, result_pointers_ + 8 * i, offsetof(CodeArguments, result_strides), i,

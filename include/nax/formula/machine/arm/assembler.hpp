@@ -183,7 +183,7 @@ class Assembler : private arm::Emitter {
 
   static Address stack(int offset) { return {sp, -1, offset}; }
   // Saves the caller's registers; the size of the frame and where the numbers lie are known at the end.
-  void enter_code() {
+  void enter_code(std::size_t) {
     push_x(fp, lr, saved_size);
     for (int k = 0; k < 5; ++k) stp_x(19 + 2 * k, 20 + 2 * k, 16 + 16 * k);
     for (int k = 0; k < 4; ++k) stp_d(8 + 2 * k, 9 + 2 * k, 96 + 16 * k);
@@ -228,10 +228,9 @@ class Assembler : private arm::Emitter {
     take_base(x_pointer, i);
     store_x(stack(slot), x_pointer);
   }
-  void take_repeated(int i, int area) {
+  void take_repeated(int i, const Vector& d) {
     take_base(x_pointer, i);
-    ld1r(scratch, x_pointer, !single_);
-    store(stack(area), vec(scratch));
+    ld1r(d.number, x_pointer, !single_);
   }
   Address contiguous(int base, std::size_t table, int i) {
     if (base >= 0) return {base, x_place};
@@ -239,6 +238,7 @@ class Assembler : private arm::Emitter {
     take_base(x_table, i);
     return {x_table, x_place};
   }
+  static void prefetch(int, bool) {}
   void load(const Vector& d, const Address& from) { move(d, from); }
   void store_packet(const Address& to, const Vector& a, int) { store(to, a); }
   void load_tail(const Vector& d, const Address& from, int) {
@@ -248,6 +248,16 @@ class Assembler : private arm::Emitter {
   void store_tail(const Address& to, const Vector& a, int, int) {
     begin_lanes(to);
     over_lanes(true, [&](int k) { st1_lane(a.number, k, x_pointer, x_stride, !single_); });
+  }
+  void store_tail_there(int area, const Vector& a) {
+    add_imm(x_pointer, sp, area);
+    movz(x_stride, static_cast<Word>(element()));
+    over_lanes(true, [&](int k) { st1_lane(a.number, k, x_pointer, x_stride, !single_); });
+  }
+  // To where the pointer in the slot points.
+  void store_through(int slot, const Vector& a) {
+    load_x(x_pointer, stack(slot));
+    store({x_pointer}, a);
   }
   // Numbers that lie apart. The pointer in the slot goes on.
   void load_strided(const Vector& d, int slot, std::size_t strides, int i, int, bool tail) {
@@ -264,6 +274,7 @@ class Assembler : private arm::Emitter {
   // ---- the loop
 
   using Emitter::place;
+  void place_loop(Label& label) { place(label); }
   void jump(Label& label) { b(label); }
   void count_packets(Label& tail_part) {
     load_x(x_end, {x_arguments, -1, offsetof(CodeArguments, n)});

@@ -13,14 +13,14 @@ class Assembler : public Instructions {
  protected:
   // ---- operands. A table is the place of a list in CodeArguments.
 
-  std::vector<int> base_registers(bool) const { return {3, 5, 12, 13, 14, 15, 6}; }  // rbx, rbp, ..., rsi
+  std::vector<int> base_registers(bool) const { return {6, 3, 5, 12, 13, 14, 15}; }  // rsi, rbx, rbp, ...
   void open_table(std::size_t table) { mov(rax, ptr[rdi + table]); }
   void take_base(int base, int i) { mov(Xbyak::Reg64(base), ptr[rax + 8 * i]); }
   void take_pointer(int i, int slot) {
     mov(r11, ptr[rax + 8 * i]);
     mov(stack(slot), r11);
   }
-  void take_repeated(int i, int area) {
+  void take_repeated(int i, const Vector& d) {
     mov(r11, ptr[rax + 8 * i]);
     if (is_narrow(type_)) {
       switch (type_) {
@@ -38,21 +38,25 @@ class Assembler : public Instructions {
           movzx(r10d, word[r11]);
       }
       if (type_ == DType::bfloat16) shl(r10d, 16);
-      vmovd(Xbyak::Xmm(0), r10d);
-      if (type_ == DType::float16) vcvtph2ps(Xbyak::Xmm(0), Xbyak::Xmm(0));
-      vbroadcastss(vec(0), Xbyak::Xmm(0));
+      const Xbyak::Xmm low(index(d));
+      vmovd(low, r10d);
+      if (type_ == DType::float16) vcvtph2ps(low, low);
+      vbroadcastss(d, low);
     } else if (single_) {
-      vbroadcastss(vec(0), ptr[r11]);
+      vbroadcastss(d, ptr[r11]);
     } else {
-      wide_ ? vbroadcastsd(zmm0, ptr[r11]) : vbroadcastsd(ymm0, ptr[r11]);
+      wide_ ? vbroadcastsd(Xbyak::Zmm(index(d)), ptr[r11]) : vbroadcastsd(Xbyak::Ymm(index(d)), ptr[r11]);
     }
-    store(stack(area), vec(0));
   }
   Address contiguous(int base, std::size_t table, int i) {
     if (base >= 0) return ptr[Xbyak::Reg64(base) + rcx * stored_bytes()];
     mov(r11, ptr[rdi + table]);
     mov(r11, ptr[r11 + 8 * i]);
     return ptr[r11 + rcx * stored_bytes()];
+  }
+  void prefetch(int base, bool writes) {
+    const Address place = ptr[Xbyak::Reg64(base) + rcx * stored_bytes() + 2048];
+    writes ? prefetchw(place) : prefetcht0(place);
   }
   // A packet of what lies one after the other in memory. Narrow numbers are stored by way of a free register.
   void load(const Vector& d, const Address& from) { is_narrow(type_) ? widen(d, from) : move(d, from); }
@@ -88,6 +92,12 @@ class Assembler : public Instructions {
     store_narrow(stack(area), scratch);
     mov(r10d, stored_bytes());
     copy_lanes(area, true, [&](const Xbyak::Reg& lane, const Address& place) { store_lane(lane, place); });
+  }
+  void store_tail_there(int area, const Vector& a) { store_tail(stack(area), a, area, -1); }
+  // To where the pointer in the slot points.
+  void store_through(int slot, const Vector& a) {
+    mov(r11, stack(slot));
+    store(ptr[r11], a);
   }
   void widen(const Vector& d, const Address& from) {
     switch (type_) {
@@ -187,6 +197,10 @@ class Assembler : public Instructions {
   // ---- the loop
 
   void place(Label& label) { L(label); }
+  void place_loop(Label& label) {
+    align(64);
+    L(label);
+  }
   void jump(Label& label) { jmp(label, T_NEAR); }
   void count_packets(Label& tail_part) {
     mov(rdx, ptr[rdi + offsetof(CodeArguments, n)]);

@@ -204,8 +204,9 @@ class Instructions : public Xbyak::CodeGenerator {
 
   Address stack(int offset) { return ptr[rsp + offset]; }
   // Saves the caller's registers; the size of the frame is known at the end.
-  void enter_code() {
-    for (const auto& r : saved()) push(r);
+  void enter_code(std::size_t bases) {
+    saved_ = bases > 0 ? std::min(bases - 1, callers_.size()) : 0;  // the first base is the code's own
+    for (std::size_t k = 0; k < saved_; ++k) push(callers_[k]);
     mov(r11, rsp);
     sub(rsp, 0x7fffff00);
     frame_at_ = getSize() - 4;
@@ -216,8 +217,7 @@ class Instructions : public Xbyak::CodeGenerator {
   void leave_code() {
     mov(rsp, stack(0));
     vzeroupper();
-    const auto registers = saved();
-    for (auto r = registers.rbegin(); r != registers.rend(); ++r) pop(*r);
+    for (std::size_t k = saved_; k-- > 0;) pop(callers_[k]);
     ret();
   }
   void finish_code(int frame_size) {
@@ -229,7 +229,8 @@ class Instructions : public Xbyak::CodeGenerator {
   Label tail_masks_;
 
  private:
-  std::array<Xbyak::Reg64, 6> saved() const { return {rbx, rbp, r12, r13, r14, r15}; }
+  const std::array<Xbyak::Reg64, 6> callers_{rbx, rbp, r12, r13, r14, r15};
+  std::size_t saved_ = 0;
   // Windows makes room for a stack page by page: each is touched in turn, from the last that was used.
   void touch_stack() {
 #if defined(_WIN32)
