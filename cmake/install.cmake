@@ -7,7 +7,7 @@ set(NAX_PACKAGE_DIR ${CMAKE_INSTALL_DATADIR}/cmake/nax)  # share, not lib: heade
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nax DESTINATION include)
 set(targets nax nax_headers nax_compiled nax_pch nax_gzip nax_storage nax_image nax_lapack nax_cuda nax_nvrtc nax_cuda_emulated nax_cudnn nax_nccl nax_nccl_emulated nax_mpi nax_hnsw)
 if(NAX_BUILD_ENGINE)
-  list(APPEND targets ${NAX_ENGINE_TARGETS} nax_operations)
+  list(APPEND targets ${NAX_ENGINE_TARGETS})
 endif()
 install(TARGETS ${targets} EXPORT nax)
 install(EXPORT nax NAMESPACE nax:: FILE nax-targets.cmake DESTINATION ${NAX_PACKAGE_DIR})

@@ -64,17 +64,24 @@ for target in "$@"; do
   compile "first$suffix" "$folder/first.cpp"
   expect first '7.5 -15.0 -5.0'
 
-  engine=("$folder/engine.o")
+  engine=()
+  sources=("$root"/include/nax/compiled/{,factorisations/}*.cpp)
   machine=(-Xclang -mno-constructor-aliases)  # cmake/engine.cmake says why
   if [[ $target == aarch64-* || -e /usr/include/xbyak/xbyak.h ]]; then
     machine+=(-DNAX_HAVE_MACHINE_CODE)
-    engine+=("$folder/jit.o")
-    compile jit.o "${machine[@]}" -c "$root/include/nax/formula/machine/nax_jit.cpp"
+    sources+=("$root/include/nax/formula/machine/nax_jit.cpp")
+  else
+    machine+=(-DNAX_COMPILES_KERNELS)
   fi
-  compile engine.o "${machine[@]}" -c "$root/include/nax/compiled/engine.cpp"
+  for source in "${sources[@]}"; do
+    object=${source#"$root"/include/nax/}
+    object=${object//\//_}.o
+    compile "$object" "${machine[@]}" -c "$source"
+    engine+=("$folder/$object")
+  done
   name=$(echo '#include <nax/core/abi_name.hpp>
 NAX_ABI' | "${zig[@]}" c++ -target "$target" -std=c++20 "-I$root/include" -E -P -x c++ - | tail -n 1)
-  linked=(-DNAX_LINKED "-DNAX_LINKED_FOR_$name=1")
+  linked=(-DNAX_LINKED "-DNAX_LINKED_FOR_$name=1" "${machine[@]:2}")
   compile "forty$suffix" "${linked[@]}" "$root/tests/platforms/forty.cpp" "${engine[@]}"
   expect forty "$(cat "$root/tests/platforms/forty.txt")"
 

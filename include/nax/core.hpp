@@ -54,3 +54,14 @@
 #include "nax/special.hpp"
 #include "nax/transform.hpp"
 #include "nax/tree.hpp"
+
+#if defined(NAX_CALLS_LIBRARY) && !defined(NAX_EXTERN)
+#define NAX_EXTERN extern
+#define NAX_T float
+#include "nax/compiled/fixed_functions.inc"
+#undef NAX_T
+#define NAX_T double
+#include "nax/compiled/fixed_functions.inc"
+#undef NAX_T
+#undef NAX_EXTERN
+#endif

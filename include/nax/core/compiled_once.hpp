@@ -5,7 +5,7 @@
 
 // Decides what is compiled where. By default nax is headers, and each file compiles what it uses. With
 // nax::nax (NAX_LINKED) the engine is a library of all that is no template and of the host's kernels, which a
-// user's file calls; it compiles its own expressions. NAX_LINKED_FOR_<instructions> says for which processor
+// user's file calls; its expressions are formulas. NAX_LINKED_FOR_<instructions> says for which processor
 // the engine was compiled: a file for another one, and a file of kernels for GPUs, is headers only.
 // NAX_COMPILED is for files that call an engine of their own build, compiled by the same flags.
 //   NAX_ENGINE         in place of inline: a function of more than a few lines that is no template. A header
@@ -51,13 +51,13 @@
 #endif
 // Expressions are handed over as formulas (nax/formula), too, which the library turns into machine code. What
 // makes formulas takes seconds to compile; a program of headers alone may define this by itself.
-// NAX_RUNS_FORMULAS, of such a file's own: its expressions are computed so as well, and no kernels compiled.
 #if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif
-// NAX_CHOOSES_KERNELS: a file for any x86-64, whose expressions run as formulas where the processor has AVX2.
-#if defined(NAX_USES_FORMULAS) && !defined(NAX_RUNS_FORMULAS) && defined(__x86_64__) && !NAX_ABI_V3
-#define NAX_CHOOSES_KERNELS
+// NAX_RUNS_FORMULAS: they are computed so as well, and no kernels of expressions compiled: with a library, but
+// for one that makes no machine code (NAX_COMPILES_KERNELS), where formulas would run block by block.
+#if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_COMPILES_KERNELS)
+#define NAX_RUNS_FORMULAS
 #endif
 #if defined(NAX_MSVC) && (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY))
 #error "nax: MSVC compiles headers only: link nax::headers, which has no engine and no library."

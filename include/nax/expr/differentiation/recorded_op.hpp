@@ -6,6 +6,7 @@
 #include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/backend/cpu/packets/holds_nan.hpp"
 #include "nax/expr/differentiation/sum_axes.hpp"
+#include "nax/expr/expressions/engine_rules.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
 #include "nax/rules/cast.hpp"
 #include "nax/rules/comparison.hpp"
@@ -132,7 +133,6 @@ struct RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...> {
   }
 };
 
-// Out of the class, so that programs need not compile them where a library has them.
 template <class Rule, int... j, class... A>
 [[gnu::cold]] ArrayBase RecordedOpOf<Rule, std::integer_sequence<int, j...>, A...>::value(
     const ArrayBase* x) {
@@ -159,12 +159,36 @@ template <class Rule, int... j, class... A>
   return out;
 }
 
+// Those in the engine.
+template <class Rule, class... A>
+ArrayBase value_of_engine(const ArrayBase* operands);
+template <class Rule, class... A>
+void vjp_of_engine(const ArrayBase& g, const ArrayBase* operands, const ArrayBase& y, ArrayBase* shares);
+
+template <class Rule, class... A>
+using RecordedOpFor =
+    RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>;
+template <class Rule, class... A>
+constexpr auto recorded_value_of() {
+  if constexpr (calls_rule<Rule, A...>)
+    return value_of_engine<Rule, A...>;
+  else
+    return RecordedOpFor<Rule, A...>::value;
+}
+template <class Rule, class... A>
+constexpr auto recorded_vjp_of() {
+  if constexpr (calls_rule<Rule, A...>)
+    return vjp_of_engine<Rule, A...>;
+  else
+    return RecordedOpFor<Rule, A...>::vjp;
+}
+
 template <class Rule, class... A>
 inline constexpr RecordedOp recorded_op = [] {
-  using Op = RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>;
+  using Op = RecordedOpFor<Rule, A...>;
   using T = typename Op::Result;
-  return RecordedOp{Op::value,
-                    Op::vjp,
+  return RecordedOp{recorded_value_of<Rule, A...>(),
+                    recorded_vjp_of<Rule, A...>(),
                     Op::push_if_needed(),
                     add_to,
                     multiplies<Rule> && Op::plain ? drop_dead<T, T> : nullptr,
@@ -174,14 +198,13 @@ inline constexpr RecordedOp recorded_op = [] {
 
 // An operation through which no gradient flows, such as the condition of a where.
 template <class Rule, class... A>
-inline constexpr RecordedOp recorded_value = {
-    RecordedOpOf<Rule, std::make_integer_sequence<int, static_cast<int>(sizeof...(A))>, A...>::value,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr};
+inline constexpr RecordedOp recorded_value = {recorded_value_of<Rule, A...>(),
+                                              nullptr,
+                                              nullptr,
+                                              nullptr,
+                                              nullptr,
+                                              nullptr,
+                                              nullptr};
 
 // A leaf's gradient from the share that reached it: spread where it is one number for all, then summed over
 // the axes that the leaf lacks.

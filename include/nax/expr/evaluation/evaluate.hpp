@@ -16,6 +16,7 @@ namespace detail {
 
 struct FusedType;          // what the tape must know of an expression type; see fused_node.hpp
 struct ExpressionSymbols;  // in formula.hpp
+struct FormulaSlot;        // in formula_kernels.hpp
 
 // Puts the node of an expression with this result on the tape; its serial.
 std::uint64_t record_fused(const FusedType& type, const ArrayBase* const* leaves, const void* constants,
@@ -45,6 +46,7 @@ struct KernelTable {
   const FormulaPart* formula;        // its parts, for messages
   int constants;                     // how many C++ numbers it has
   const ExpressionSymbols* symbols;  // none where it has no formula, or programs are headers only
+  FormulaSlot* slot;                 // of kernels that are formulas; none of compiled ones
 };
 
 // The value of an expression of numbers (arrays of no axes, on the host) in `result`, which holds nothing
@@ -81,6 +83,9 @@ NAX_COMPILED_ONCE void compute_unwatched(const KernelTable& table, const void* c
     describe_operation(*span.event(), leaves, table.leaves, frame, result);
   if (on_accelerator(result)) return compute_on_device(table, constants, leaves, frame, result);
   if (compute_flat(table, constants, leaves, frame, result)) return;
+#if defined(NAX_USES_FORMULAS)
+  if (table.slot && run_broadcast(*table.slot, constants, leaves, frame, result)) return;
+#endif
   loops::Operand operands[max_leaves + 1];
   for (int l = 0; l < table.leaves; ++l) operands[l] = operand_over(*leaves[l], frame, table.lanes[l]);
   operands[table.leaves] = operand_over(result, frame, table.result_lane);
@@ -158,6 +163,13 @@ constexpr const ExpressionSymbols* symbols_if_used() {
   return nullptr;
 }
 template <class E>
+constexpr FormulaSlot* slot_if_used() {
+#if defined(NAX_RUNS_FORMULAS)
+  if constexpr (runs_formula<E>) return &FormulaKernels<E>::slot;
+#endif
+  return nullptr;
+}
+template <class E>
 constexpr KernelTable table_of() {
   KernelTable table{E::rule::name,
                     forward_kernel_of<E>(),
@@ -173,7 +185,8 @@ constexpr KernelTable table_of() {
                     nullptr,
                     expression_parts<E>.parts,
                     Tree<E>::constants,
-                    symbols_if_used<E>()};
+                    symbols_if_used<E>(),
+                    slot_if_used<E>()};
   if constexpr (Carries<E>::value) table.fused_type = fused_type_of<E>;
   return table;
 }

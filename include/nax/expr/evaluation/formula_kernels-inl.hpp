@@ -5,17 +5,27 @@
 
 #include "nax/core/at_fork.hpp"
 #include "nax/expr/evaluation/formula_kernels.hpp"
+#include "nax/formula/array_loop.hpp"
 
 NAX_BEGIN
 namespace detail {
 
 // ---- variants
 
-enum class FormulaWork : unsigned char { forward, pull, pull_valued, pull_one, shares, tangent };
+enum class FormulaWork : unsigned char {
+  forward,
+  map,
+  pull,
+  pull_valued,
+  pull_one,
+  pull_one_summed,
+  shares,
+  tangent
+};
 
 NAX_ENGINE FormulaVariant::FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers,
                                           const formula::Formula& f, const ExpressionSymbols& symbols,
-                                          bool differentiates)
+                                          bool differentiates, bool sums)
     : key(k), known(std::move(numbers)), plan(f), serves(differentiates) {
   const std::vector<DType>& types = plan.kernel().types();
   std::vector<formula::Access> accesses(types.size(), formula::Access::contiguous);
@@ -24,32 +34,32 @@ NAX_ENGINE FormulaVariant::FormulaVariant(std::uint64_t k, std::vector<std::uint
     accesses[static_cast<std::size_t>(i)] = formula::Access::repeated;
     strides[static_cast<std::size_t>(i)] = 0;
   }
+  if (sums) accesses.back() = formula::Access::summed;
   code = plan.kernel().code(accesses.data());
 }
 using OwnVariant = std::unique_ptr<const FormulaVariant>;
 
 inline const FormulaVariant* find_variant(const FormulaVariant* v, std::uint64_t key,
-                                          const std::vector<std::uint64_t>& known) {
-  while (v && !(v->key == key && v->known == known)) v = v->next;
+                                          const ExpressionSymbols& symbols, const void* constants) {
+  while (v && !(v->key == key && (!symbols.may_know || are_known(symbols, constants, v->known)))) v = v->next;
   return v;
 }
 template <class Make>
-[[gnu::noinline]] const FormulaVariant* find_or_make_variant(FormulaVariants& all,
-                                                             const ExpressionSymbols& symbols,
-                                                             std::uint64_t key, const void* constants,
-                                                             OwnVariant* own, const Make& make) {
+[[gnu::noinline]] const FormulaVariant* make_variant(FormulaVariants& all, const ExpressionSymbols& symbols,
+                                                     std::uint64_t key, const void* constants,
+                                                     OwnVariant* own, const Make& make) {
   constexpr int most = 64;
-  std::vector<std::uint64_t> known = known_numbers(symbols, constants);
-  if (const auto* const v = find_variant(all.load(std::memory_order_acquire), key, known)) return v;
   static ForkMutex& mutex = *new ForkMutex;
   const std::lock_guard lock(mutex);
-  if (const auto* const v = find_variant(all.load(), key, known)) return v;
+  if (const auto* const v = find_variant(all.load(), key, symbols, constants)) return v;
   int count = 0;
   for (const FormulaVariant* v = all.load(); v; v = v->next) ++count;
   if (count >= most && !own) return nullptr;
   bool serves = true;
   const formula::Formula f = make(serves);
-  auto made = std::make_unique<FormulaVariant>(key, std::move(known), f, symbols, serves);
+  const bool sums = key >> 60 == static_cast<std::uint64_t>(FormulaWork::pull_one_summed);
+  auto made =
+      std::make_unique<FormulaVariant>(key, known_numbers(symbols, constants), f, symbols, serves, sums);
   const FormulaVariant* const variant = made.get();
   if (count >= most) {
     *own = std::move(made);
@@ -64,10 +74,9 @@ template <class Make>
 template <class Make>
 const FormulaVariant* variant_of(FormulaVariants& all, const ExpressionSymbols& symbols, std::uint64_t key,
                                  const void* constants, OwnVariant* own, const Make& make) {
-  if (!symbols.may_know)
-    for (const FormulaVariant* v = all.load(std::memory_order_acquire); v; v = v->next)
-      if (v->key == key) return v;
-  return find_or_make_variant(all, symbols, key, constants, own, make);
+  const FormulaVariant* const found =
+      find_variant(all.load(std::memory_order_acquire), key, symbols, constants);
+  return found ? found : make_variant(all, symbols, key, constants, own, make);
 }
 
 // Leaves, numbers, the cotangent, and gradients that are added to.
@@ -99,6 +108,40 @@ NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void
   InputPlaces in;
   list_inputs(symbols, constants, leaves, in);
   variant.run(in, &out, n);
+}
+
+NAX_ENGINE bool run_broadcast(FormulaSlot& slot, const void* constants, const ArrayBase* const* leaves,
+                              const Frame& frame, const ArrayBase& result) {
+  constexpr std::int64_t least = 512;
+  const ExpressionSymbols& symbols = *slot.symbols;
+  if (frame.size() < least) return false;
+  bool whole = true;
+  for (int l = 0; l < symbols.leaves; ++l) {
+    const Layout& layout = layout_of(*leaves[l]);
+    if (!layout.shape.empty() && layout.shape.back() > 1 && layout.strides.back() != 1) return false;
+    whole = whole && layout == frame && layout.is_contiguous();
+  }
+  if (whole) return false;
+  OwnVariant own;
+  const FormulaVariant& variant =
+      *variant_of(slot.variants, symbols, key_of(FormulaWork::map), constants, &own, [&](bool&) {
+        return formula_of(symbols, constants, SeparateLeaves(symbols.leaves).inputs, FormulaOperands::stored);
+      });
+  SmallVector<char*, 32> at;
+  std::vector<loops::Operand> operands;
+  operands.reserve(static_cast<std::size_t>(symbols.leaves + symbols.numbers + 1));
+  const auto add = [&](const void* data, Dims strides) {
+    at.push_back(static_cast<char*>(const_cast<void*>(data)));
+    operands.push_back({nullptr, std::move(strides)});
+  };
+  for (int l = 0; l < symbols.leaves; ++l)
+    add(raw_data(*leaves[l]), strides_over(layout_of(*leaves[l]), frame));
+  for (int k = 0; k < symbols.numbers; ++k)
+    add(static_cast<const char*>(constants) + static_cast<std::size_t>(k) * constant_bytes,
+        Dims(frame.shape.size(), 0));
+  add(raw_data(result), layout_of(result).strides);
+  formula::ArrayLoop(variant.plan.kernel(), frame.shape, std::move(operands)).run(at.data());
+  return true;
 }
 
 // ---- gradients
@@ -175,16 +218,18 @@ NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* c
   if (to_out != out) variant.run(in, out, n);
 }
 
+// Scales the gradient, and adds `count` values up where a sum is wanted.
 template <class T>
-void finish_pull_one(const void* g, void* grad, const void* values, void* sum, bool summed, std::int64_t n) {
+void finish_pull_one(const void* g, void* grad, std::int64_t n, const void* values, std::int64_t count,
+                     void* sum) {
   if (const T seed = *static_cast<const T*>(g); seed != T(1)) simd::scale_run(seed, static_cast<T*>(grad), n);
-  if (!summed) return;
+  if (!sum) return;
   using Packet = simd::Packet<T>;
   const T* const from = static_cast<const T*>(values);
   Packet total(T(0));
   std::int64_t i = 0;
-  for (; i + Packet::size <= n; i += Packet::size) total = total + Packet::load(from + i);
-  if (i < n) total = total + Packet::load(from + i, n - i);
+  for (; i + Packet::size <= count; i += Packet::size) total = total + Packet::load(from + i);
+  if (i < count) total = total + Packet::load(from + i, count - i);
   *static_cast<T*>(sum) = simd::reduce_add(total);
 }
 
@@ -192,8 +237,9 @@ NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const voi
                              const void* g, void* const* grads, void* values, bool summed, std::int64_t n) {
   const ExpressionSymbols& symbols = *slot.symbols;
   OwnVariant own;
+  const FormulaWork work = summed ? FormulaWork::pull_one_summed : FormulaWork::pull_one;
   const FormulaVariant& variant =
-      *variant_of(slot.variants, symbols, key_of(FormulaWork::pull_one), constants, &own, [&](bool&) {
+      *variant_of(slot.variants, symbols, key_of(work), constants, &own, [&](bool&) {
         const short inputs[max_leaves] = {};  // all are one
         SymbolWalk walk(symbols, constants, inputs);
         const int share = walk.pull(walk.recorder().constant(1))[0];
@@ -203,13 +249,20 @@ NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const voi
   for (int l = 0; l < symbols.leaves; ++l) same[l] = leaves[0];
   InputPlaces in;
   list_inputs(symbols, constants, same, in);
-  cpu::Tile tile;  // a caller that wants the sum hands over no more elements
+  // One packet of sums, or, without code, the values: a caller that wants the sum hands over no more
+  // elements.
+  cpu::Tile tile;
+  std::int64_t count = n;
+  if (summed && variant.code) {
+    count = 64 / static_cast<std::int64_t>(dtype_size(symbols.type));
+    std::memset(tile.bytes, 0, 64);
+  }
   void* const out[] = {grads[0], summed ? tile.bytes : values};
   variant.run(in, out, n);
   if (symbols.type == DType::float32)
-    finish_pull_one<float>(g, grads[0], out[1], values, summed, n);
+    finish_pull_one<float>(g, grads[0], n, out[1], count, summed ? values : nullptr);
   else
-    finish_pull_one<double>(g, grads[0], out[1], values, summed, n);
+    finish_pull_one<double>(g, grads[0], n, out[1], count, summed ? values : nullptr);
 }
 
 }  // namespace detail

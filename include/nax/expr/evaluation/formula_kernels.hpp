@@ -26,8 +26,9 @@ struct FormulaVariant {
   std::vector<std::int64_t> strides;
   const FormulaVariant* next = nullptr;
 
+  // `sums`: the last result is summed, where there is code.
   NAX_ENGINE FormulaVariant(std::uint64_t k, std::vector<std::uint64_t> numbers, const formula::Formula& f,
-                            const ExpressionSymbols& symbols, bool differentiates);
+                            const ExpressionSymbols& symbols, bool differentiates, bool sums);
   // Elements from these addresses on; numbers follow the leaves.
   void run(const void* const* in, void* const* out, std::int64_t n) const {
     plan.kernel().run(code, in, out, strides.data(), n);
@@ -44,6 +45,10 @@ NAX_ENGINE void run_forward(FormulaSlot& slot, const void* constants, const void
                             std::int64_t n);
 NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* const* leaves, const void* g,
                          void* const* grads, unsigned added, void* values, std::int64_t n);
+// Over a frame, where leaves are repeated along axes of it: the code reads them where they lie. False, and
+// nothing done, where one lies apart along lines, all are whole, or there is little to do.
+NAX_ENGINE bool run_broadcast(FormulaSlot& slot, const void* constants, const ArrayBase* const* leaves,
+                              const Frame& frame, const ArrayBase& result);
 // As pull_one_kernel.
 NAX_ENGINE void run_pull_one(FormulaSlot& slot, const void* constants, const void* const* leaves,
                              const void* g, void* const* grads, void* values, bool summed, std::int64_t n);
@@ -66,11 +71,6 @@ struct FormulaKernels {
   }
 };
 
-// (The kernels of single operations are in the library.)
-template <class E>
-inline constexpr bool is_single = true;
-template <class Rule, class... A>
-inline constexpr bool is_single<Expr<Rule, A...>> = (!Expression<A> && ...);
 // Whether some number of E is half as wide as its kernels read it from its slot.
 template <class E>
 inline constexpr bool has_narrow_number = false;
@@ -80,18 +80,10 @@ template <class T, class S>
 inline constexpr bool has_narrow_number<Literal<T, S>> = has_narrow_number<Constant<T>>;
 template <class Rule, class... A>
 inline constexpr bool has_narrow_number<Expr<Rule, A...>> = (has_narrow_number<A> || ...);
-// Whether E's kernels may be such.
-template <class E>
-inline constexpr bool may_run_formula =
-    has_formula<E> && !has_narrow_number<E> && Tree<E>::constants <= most_numbers;
-// Whether they are: in files that say so.
+// Whether E's kernels are such, in files that run formulas.
 template <class E>
 inline constexpr bool runs_formula =
-#if defined(NAX_RUNS_FORMULAS)
-    may_run_formula<E> && !is_single<E>;
-#else
-    false;
-#endif
+    has_formula<E> && !has_narrow_number<E> && Tree<E>::constants <= most_numbers;
 
 }  // namespace detail
 NAX_END

@@ -244,32 +244,6 @@ template <class T, class Rule, class... A>
 struct AllLeaves<T, Expr<Rule, A...>> {
   static constexpr bool are = (AllLeaves<T, A>::are && ...);
 };
-#if defined(NAX_CHOOSES_KERNELS)
-// In files for processors without AVX2: E's formula where the processor that they run on has machine code for
-// it, else what the compiler made.
-template <class E>
-struct ChosenKernels {
-  static void forward(const void* constants, const void* const* leaves, void* out, std::int64_t n) {
-    if (formula::has_machine_code()) [[likely]]
-      return FormulaKernels<E>::forward(constants, leaves, out, n);
-    forward_kernel<E>(constants, leaves, out, n);
-  }
-  template <bool valued>
-  static void pull(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                   unsigned added, void* values, std::int64_t n) {
-    if (formula::has_machine_code()) [[likely]]
-      return FormulaKernels<E>::pull(constants, leaves, g, grads, added, values, n);
-    pull_kernel<E, valued>(constants, leaves, g, grads, added, values, n);
-  }
-  template <bool summed>
-  static void pull_one(const void* constants, const void* const* leaves, const void* g, void* const* grads,
-                       unsigned added, void* values, std::int64_t n) {
-    if (formula::has_machine_code()) [[likely]]
-      return FormulaKernels<E>::template pull_one<summed>(constants, leaves, g, grads, added, values, n);
-    pull_one_kernel<E, summed>(constants, leaves, g, grads, added, values, n);
-  }
-};
-#endif
 
 template <class E, bool summed>
 constexpr cpu::PullKernel pull_one_kernel_if() {
@@ -279,9 +253,6 @@ constexpr cpu::PullKernel pull_one_kernel_if() {
 #if defined(NAX_RUNS_FORMULAS)
   else if constexpr (runs_formula<E>)
     return FormulaKernels<E>::template pull_one<summed>;
-#elif defined(NAX_CHOOSES_KERNELS)
-  else if constexpr (may_run_formula<E>)
-    return ChosenKernels<E>::template pull_one<summed>;
 #endif
   else
     return pull_one_kernel<E, summed>;
@@ -294,10 +265,6 @@ constexpr cpu::ForwardKernel forward_kernel_of() {
   if constexpr (runs_formula<E>)
     return FormulaKernels<E>::forward;
   else
-#elif defined(NAX_CHOOSES_KERNELS)
-  if constexpr (may_run_formula<E>)
-    return ChosenKernels<E>::forward;
-  else
 #endif
     return forward_kernel<E>;
 }
@@ -306,10 +273,6 @@ constexpr cpu::PullKernel pull_kernel_of() {
 #if defined(NAX_RUNS_FORMULAS)
   if constexpr (runs_formula<E>)
     return FormulaKernels<E>::pull;
-  else
-#elif defined(NAX_CHOOSES_KERNELS)
-  if constexpr (may_run_formula<E>)
-    return ChosenKernels<E>::template pull<valued>;
   else
 #endif
     return pull_kernel<E, valued>;

@@ -15,15 +15,33 @@ inline double number_at(const SymbolStep& step, const void* constants) {
   });
 }
 
-NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants) {
-  std::vector<std::uint64_t> known;
+// f(which step it is, its double's bits) for each number that is part of the formula, until one is false.
+template <class F>
+bool visit_known(const ExpressionSymbols& symbols, const void* constants, const F& f) {
   for (int i = 0; i < symbols.count && symbols.may_know; ++i) {
     const SymbolStep& step = symbols.steps[i];
-    if (step.kind != SymbolStep::Kind::number || !is_known(step, constants)) continue;
-    known.push_back(static_cast<std::uint64_t>(i));
-    known.push_back(std::bit_cast<std::uint64_t>(number_at(step, constants)));
+    if (step.kind == SymbolStep::Kind::number && is_known(step, constants) &&
+        !f(static_cast<std::uint64_t>(i), std::bit_cast<std::uint64_t>(number_at(step, constants))))
+      return false;
   }
+  return true;
+}
+NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants) {
+  std::vector<std::uint64_t> known;
+  visit_known(symbols, constants, [&](std::uint64_t step, std::uint64_t bits) {
+    known.insert(known.end(), {step, bits});
+    return true;
+  });
   return known;
+}
+NAX_ENGINE bool are_known(const ExpressionSymbols& symbols, const void* constants,
+                          const std::vector<std::uint64_t>& numbers) {
+  std::size_t next = 0;
+  const bool all = visit_known(symbols, constants, [&](std::uint64_t step, std::uint64_t bits) {
+    next += 2;
+    return next <= numbers.size() && numbers[next - 2] == step && numbers[next - 1] == bits;
+  });
+  return all && next == numbers.size();
 }
 
 NAX_ENGINE bool is_known(const SymbolStep& number, const void* constants) {

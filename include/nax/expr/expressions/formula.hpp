@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nax/expr/expressions/engine_rules.hpp"
 #include "nax/expr/expressions/lane.hpp"
 #include "nax/formula/symbol.hpp"
 #include "nax/rules/arithmetic.hpp"
@@ -137,7 +138,6 @@ struct SymbolOf {
     (take<j>(std::get<j>(shares), to[j]), ...);
   }
 };
-// Out of the class, so that programs need not compile them where a library has them.
 template <class Rule, class... A>
 [[gnu::cold]] int SymbolOf<Rule, A...>::record(const int* x) {
   return value(x, Indices{});
@@ -146,6 +146,12 @@ template <class Rule, class... A>
 [[gnu::cold]] void SymbolOf<Rule, A...>::pull(const int* x, int g, int y, int* shares) {
   SymbolOf::shares(x, g, y, shares, Indices{});
 }
+
+// Those in the engine.
+template <class Rule, class... A>
+int symbol_of_engine(const int* operands);
+template <class Rule, class... A>
+void symbol_shares_of_engine(const int* operands, int g, int y, int* shares);
 
 template <class E>
 inline constexpr int symbol_step_count = 1;
@@ -181,8 +187,13 @@ constexpr short list_symbols(SymbolStep* steps, SymbolCounters& next, const Expr
   (std::make_integer_sequence<int, E::arity>{});
   step.kind = SymbolStep::Kind::operation;
   step.truth = std::is_same_v<typename E::value_type, bool>;
-  step.record = Symbols::record;
-  if constexpr (Carries<E>::value) step.pull = Symbols::pull;
+  if constexpr (calls_rule<Rule, typename A::value_type...>) {
+    step.record = symbol_of_engine<Rule, typename A::value_type...>;
+    if constexpr (Carries<E>::value) step.pull = symbol_shares_of_engine<Rule, typename A::value_type...>;
+  } else {
+    step.record = Symbols::record;
+    if constexpr (Carries<E>::value) step.pull = Symbols::pull;
+  }
   step.hands_on = Rule::hands_on;
   step.may_multiply = multiplies_within<E>;
   return next.step++;
@@ -285,6 +296,9 @@ inline constexpr bool has_program_formula = has_formula<E> ||
 NAX_ENGINE bool is_known(const SymbolStep& number, const void* constants);
 // The numbers that are part of the formula: for each, which step it is, and its double's bits.
 NAX_ENGINE std::vector<std::uint64_t> known_numbers(const ExpressionSymbols& symbols, const void* constants);
+// Whether these are they.
+NAX_ENGINE bool are_known(const ExpressionSymbols& symbols, const void* constants,
+                          const std::vector<std::uint64_t>& numbers);
 // How a formula reads and writes: as kernels do, in whose tiles all is of the packets' type, or as arrays are
 // stored.
 enum class FormulaOperands : unsigned char { lanes, stored };

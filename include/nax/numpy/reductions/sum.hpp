@@ -68,7 +68,7 @@ Array<R> sum_over(const X& x, const AxisMarks& visible, bool keep, double diviso
       if (recording.tape) {
         const Parts<X> parts(x);
         Array<T> sum{Unset()};
-        if (fused_sum({fused_type_of<X>(), pull_kernel<X, true>, pull_one_kernel_if<X, false>(),
+        if (fused_sum({fused_type_of<X>(), pull_kernel_of<X, true>(), pull_one_kernel_if<X, false>(),
                        pull_one_kernel_if<X, true>(), Functions<X>::value > 0},
                       parts.constants.slots, parts.leaves, x.frame(), visible, keep, divisor, sum))
           return sum;
