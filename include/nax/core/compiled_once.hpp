@@ -54,8 +54,8 @@
 #if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_USES_FORMULAS)
 #define NAX_USES_FORMULAS
 #endif
-// NAX_RUNS_FORMULAS: they are computed so as well, and no kernels of expressions compiled: with a library, but
-// for one that makes no machine code (NAX_COMPILES_KERNELS), where formulas would run block by block.
+// NAX_RUNS_FORMULAS: they are computed so as well, and no kernels of expressions compiled: with a library,
+// but for one that makes no machine code (NAX_COMPILES_KERNELS), where formulas would run block by block.
 #if (defined(NAX_CALLS_LIBRARY) || defined(NAX_IS_LIBRARY)) && !defined(NAX_COMPILES_KERNELS)
 #define NAX_RUNS_FORMULAS
 #endif

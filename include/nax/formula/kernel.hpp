@@ -16,8 +16,8 @@ namespace formula {
 
 // The instructions that code is made of.
 enum class Machine : unsigned char { none, avx2, avx512, neon };
-// How an operand lies. A result that is summed is one packet, of 64 bytes at most: lane by lane the sum of all
-// packets of its values.
+// How an operand lies. A result that is summed is one packet, of 64 bytes at most: lane by lane the sum of
+// all packets of its values.
 enum class Access : unsigned char { contiguous, repeated, strided, summed };
 
 struct CodeArguments {

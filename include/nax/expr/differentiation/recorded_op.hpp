@@ -6,8 +6,8 @@
 #include "nax/backend/cpu/packets/convert.hpp"
 #include "nax/backend/cpu/packets/holds_nan.hpp"
 #include "nax/expr/differentiation/sum_axes.hpp"
-#include "nax/expr/expressions/engine_rules.hpp"
 #include "nax/expr/evaluation/zeros.hpp"
+#include "nax/expr/expressions/engine_rules.hpp"
 #include "nax/rules/cast.hpp"
 #include "nax/rules/comparison.hpp"
 #include "nax/tape/packed_array.hpp"
@@ -198,13 +198,8 @@ inline constexpr RecordedOp recorded_op = [] {
 
 // An operation through which no gradient flows, such as the condition of a where.
 template <class Rule, class... A>
-inline constexpr RecordedOp recorded_value = {recorded_value_of<Rule, A...>(),
-                                              nullptr,
-                                              nullptr,
-                                              nullptr,
-                                              nullptr,
-                                              nullptr,
-                                              nullptr};
+inline constexpr RecordedOp recorded_value = {
+    recorded_value_of<Rule, A...>(), nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
 
 // A leaf's gradient from the share that reached it: spread where it is one number for all, then summed over
 // the axes that the leaf lacks.

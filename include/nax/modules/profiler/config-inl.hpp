@@ -59,7 +59,8 @@ NAX_ENGINE void show_config(const BuildFacts& facts, std::ostream& out) {
       << "products      nax's own; factorisations by "
       << (cpu::lapack<double> ? "a LAPACK (nax::lapack)" : "nax and Eigen") << '\n'
       << "formulas      "
-      << (formula::machine() != formula::Machine::none ? "machine code (NAX_JIT=0 turns it off)" : "without machine code")
+      << (formula::machine() != formula::Machine::none ? "machine code (NAX_JIT=0 turns it off)"
+                                                       : "without machine code")
       << '\n'
       << "threads       " << num_threads() << " of " << std::thread::hardware_concurrency() << " processors\n"
       << "devices       cpu: " << device_count(Platform::cpu) << ", cuda: ";
