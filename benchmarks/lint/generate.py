@@ -38,10 +38,11 @@ for number, part in enumerate(parts):
     )
     sources.append(path)
 declared = "".join(f"void functions_{i}(Rows&);\n" for i in range(len(parts)))
-called = "".join(f"  bench::lint::functions_{i}(rows);\n" for i in range(len(parts)))
+called = "".join(f"  functions_{i}(rows);\n" for i in range(len(parts)))
 write(
     folder / "main.cpp",
-    f'#include "../support/row.hpp"\n\nnamespace bench::lint {{\n{declared}}}  // namespace bench::lint\n\n'
-    f"int main() {{\n  bench::Rows rows;\n{called}  return bench::serve(rows);\n}}\n",
+    f'#ifdef NAX_LINT_JIT\n#include "jit_row.hpp"\n#else\n#include "../support/row.hpp"\n#endif\n\nnamespace bench::lint {{\n{declared}'
+    f"int run() {{\n  Rows rows;\n{called}  return serve(rows);\n}}\n}}  // namespace bench::lint\n\n"
+    f"int main() {{ return bench::lint::run(); }}\n",
 )
 print(";".join(map(str, [*sources, folder / "main.cpp"])), end="")

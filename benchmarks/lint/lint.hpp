@@ -111,6 +111,7 @@ inline Inputs<nax::random::Key, int> key(std::int64_t) { return {nax::random::ke
 
 // ---- rows
 
+#ifndef NAX_LINT_JIT
 // f(x, y, i, n)
 template <class Make, class F>
 void add(Rows& rows, const std::string& name, Make make, F f) {
@@ -132,5 +133,10 @@ void add_gradient(Rows& rows, const std::string& name, Make make, F f) {
                       });
                     }});
 }
+#endif
 
 }  // namespace bench::lint
+
+#ifdef NAX_LINT_JIT
+#include "jit_rows.hpp"
+#endif
