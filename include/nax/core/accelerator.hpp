@@ -96,11 +96,18 @@ inline void provide_accelerator(Platform platform, Accelerator& accelerator) {
 
 inline bool on_accelerator(Device device) { return device.platform != Platform::cpu; }
 inline bool on_program(Device device) { return device.platform == Platform::program; }
+// True for a GPU.
+inline bool on_card(Device device) { return on_accelerator(device) && !on_program(device); }
 // The one of the host's devices that this thread computes on, for what does not go to an accelerator.
 inline Device host_device() { return on_accelerator(current_device) ? Device{} : current_device; }
 // True if a computation on one device can read the other's memory.
 inline bool share_memory(Device a, Device b) { return a == b || (!on_accelerator(a) && !on_accelerator(b)); }
 inline Accelerator& accelerator_of(Device device) { return *accelerators[static_cast<int>(device.platform)]; }
+
+// Waits until the calling thread's work on `device` is done. The host's is.
+inline void synchronize(Device device) {
+  if (on_accelerator(device)) accelerator_of(device).synchronize(device);
+}
 
 // Where the memory of an array on `device` is asked for. Throws DeviceError for an array of a program unless
 // this thread records one.

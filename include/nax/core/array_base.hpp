@@ -126,6 +126,8 @@ inline void note_moment(const ArrayBase& a) {
 inline bool is_readable(const ArrayBase& a) { return !on_accelerator(a); }
 // True while the elements are recorded: they are there in replays alone.
 inline bool is_yet_unknown(const ArrayBase& a) { return graph_recording && on_accelerator(a); }
+// True if all examples of vmaps have one array whose elements the host can read.
+inline bool is_known(const ArrayBase& a) { return is_readable(a) && !is_batched(a); }
 
 [[noreturn, gnu::cold]] inline void throw_moved_from(const char* function) {
   raise<ValueError>(
@@ -156,6 +158,27 @@ inline char* raw_data(const ArrayBase& a) {
     throw_no_device_form(buffer->device);
   return static_cast<char*>(buffer.get()->host_data()) +
          ArrayAccess::offset(a) * static_cast<std::int64_t>(dtype_size(a.dtype()));
+}
+
+// The address of the number that all elements are, where strides and the host say so; else null.
+inline const void* known_number(const ArrayBase& a) {
+  const Layout& layout = layout_of(a);
+  return is_readable(a) && layout.size() != 0 && is_repeated(layout.strides, layout.shape) ? raw_data(a)
+                                                                                           : nullptr;
+}
+
+// Waits until the elements are computed. Those on the host always are.
+inline void wait_for(const ArrayBase& a) {
+  if (!on_accelerator(a)) return;
+  device_data(a);  // so that this thread's stream waits for the one that computes them
+  synchronize(a.device());
+}
+
+// At the door of a function of which no program is made. Throws NotRecordable for an array of a recording.
+inline void check_recordable(const char* function, const ArrayBase& a) {
+  if (!on_program(a.device())) return;
+  check_recordable(function);
+  check_recording_lasts(a.device());
 }
 
 // At the door of a function that only the CPU computes. Throws DeviceError that names it.

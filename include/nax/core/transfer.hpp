@@ -30,14 +30,17 @@ NAX_ENGINE void clear_elements(const ArrayBase& a);
 // A row-major array on another device. Not recorded.
 NAX_ENGINE ArrayBase moved(const ArrayBase& a, Device to);
 
+// True for an array of the host beside arrays of an accelerator: it goes along, as C++ numbers do.
+inline bool goes_along(const ArrayBase& a, Device to) { return on_accelerator(to) && !on_accelerator(a); }
+// A row-major array, on `to` if it goes along. Not recorded.
+inline ArrayBase placed_on(Device to, ArrayBase a) { return goes_along(a, to) ? moved(a, to) : a; }
+
 // Allocates an array on the host that a function fills; `placed` copies it to the device on which
 // this thread computes.
 inline ArrayBase allocate_on_host(DType dtype, const Frame& frame) {
   return allocate(dtype, frame, host_device());
 }
-inline ArrayBase placed(ArrayBase a) {
-  return on_accelerator(current_device) && !on_accelerator(a) ? moved(a, current_device) : a;
-}
+inline ArrayBase placed(ArrayBase a) { return placed_on(current_device, std::move(a)); }
 
 // A row-major array as the host can read it.
 inline ArrayBase on_host(ArrayBase a) { return on_accelerator(a) ? moved(a, Device{}) : a; }

@@ -102,7 +102,7 @@ Array<T> gather_all(const Collective& call, const Array<T>& x, const MappedAxis&
       to += bytes;
     }
   // The others may free what was read here as soon as it is let go.
-  if (on_accelerator(result)) accelerator_of(x.device()).synchronize(x.device());
+  synchronize(x.device());
   return result;
 }
 

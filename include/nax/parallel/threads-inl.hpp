@@ -8,8 +8,8 @@ namespace detail {
 
 NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_gather(int rank, const Collective& call,
                                                                  const ArrayBase& x) {
+  device_data(x);  // gathers its shards
   finish_stream();
-  finish(x);
   std::vector<ArrayBase> everyone;
   meet(
       rank, call, {x}, [] {},
@@ -25,8 +25,8 @@ NAX_ENGINE std::vector<ArrayBase> ThreadCommunicator::all_reduce(int rank, const
   std::vector<ArrayBase> results;
   std::vector<std::vector<ArrayBase>> everyone;
   const bool here = on_accelerator(current_device);
+  for (const ArrayBase& one : x) device_data(one);  // gathers its shards
   finish_stream();
-  for (const ArrayBase& one : x) finish(one);
   meet(
       rank, call, x,
       [&] {

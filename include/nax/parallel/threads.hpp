@@ -108,12 +108,7 @@ class ThreadCommunicator final : public Communicator {
   void check_alike();
 
   // Waits for the stream: other devices read this device's arrays, and it theirs, before the next meeting.
-  static void finish_stream() {
-    if (on_accelerator(current_device)) accelerator_of(current_device).synchronize(current_device);
-  }
-  static void finish(const ArrayBase& x) {
-    if (!on_accelerator(x)) raw_data(x);
-  }
+  static void finish_stream() { synchronize(current_device); }
   // On GPUs each device combines all for itself, in the order of the devices: nothing but the arrays travels.
   static ArrayBase reduce_here(const Layout& own, std::size_t array,
                                const std::vector<std::vector<ArrayBase>>& everyone, const Combine& combine);

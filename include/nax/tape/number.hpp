@@ -29,10 +29,7 @@ struct Number {
     else
       give_as<double>(sum, present);
   }
-  ArrayBase array(Device device) const {
-    ArrayBase there = array_of_number(dtype, value);
-    return on_accelerator(device) ? moved(there, device) : there;
-  }
+  ArrayBase array(Device device) const { return placed_on(device, array_of_number(dtype, value)); }
   bool is_nan() const { return dtype == DType::float32 ? is_nan_as<float>() : is_nan_as<double>(); }
 
  private:

@@ -89,7 +89,7 @@ NAX_ENGINE ArrayBase Slots::take(std::size_t node) {
 NAX_COMPILED_ONCE bool Slots::becomes_number(std::size_t node, DType dtype) {
   const ArrayBase& array = room_.arrays.of(place(node));
   if (!layout_of(array).shape.empty() || array.dtype() != dtype || !ArrayAccess::buffer(array) ||
-      on_accelerator(array))
+      !is_readable(array))
     return false;
   const ArrayBase taken = room_.arrays.take(place(node));
   std::memcpy(bytes(node), raw_data(taken), dtype_size(dtype));

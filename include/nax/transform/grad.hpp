@@ -125,10 +125,9 @@ void seed_loss(const Array<T>& loss, Reverse& sweep) {
   const Device device = loss.device();
   if (Number::holds(dtype_of<T>) && !recording.tape && layout_of(loss).shape.empty() && !on_program(device))
     sweep.begin_with(serial_of(loss), {&one, dtype_of<T>}, device);
-  else if (on_accelerator(device) || on_program(current_device))
-    sweep.add(serial_of(loss), seed(Array<T>(one), layout_of(loss)));
-  else  // on the host, where this thread may compute on a GPU
-    sweep.add(serial_of(loss), seed(typed<T>(array_of_number(dtype_of<T>, &one)), layout_of(loss)));
+  else
+    sweep.add(serial_of(loss),
+              seed(typed<T>(placed_on(device, array_of_number(dtype_of<T>, &one))), layout_of(loss)));
 }
 
 template <int... argnums, class F, class... A>

@@ -224,7 +224,7 @@ class ProcessCommunicator final : public Communicator, public BlockCommunicator 
   // Calls `make` in one thread, with the arrays of this process' devices.
   template <class Make>
   std::vector<ArrayBase> once(int rank, const Collective& call, const ArrayBase& x, const Make& make) {
-    if (!on_accelerator(x)) raw_data(x);  // gathers its shards
+    device_data(x);  // gathers its shards
     return threads_.make_once(rank - first_, call, std::vector<ArrayBase>(1, x),
                               [&](const std::vector<std::vector<ArrayBase>>& everyone) {
                                 std::vector<ArrayBase> mine;

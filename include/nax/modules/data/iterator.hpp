@@ -148,9 +148,7 @@ class Iterator {
  private:
   // Stages make their elements on the host, wherever the loop's thread computes.
   struct OnHost {
-    OnHost() {
-      if (nax::detail::on_accelerator(nax::detail::current_device)) nax::detail::current_device = Device{};
-    }
+    OnHost() { nax::detail::current_device = nax::detail::host_device(); }
     ~OnHost() { nax::detail::current_device = before; }
     Device before = nax::detail::current_device;
   };

@@ -43,7 +43,7 @@ template <class Element>
 std::vector<Element> Array<Element>::to_vector() const {
   if (detail::is_batched(*this))
     detail::throw_batched("to_vector", "return it from the mapped function instead");
-  if (detail::on_accelerator(*this)) detail::unknown_while_recording("to_vector", device());
+  detail::unknown_while_recording("to_vector", device());
   const ArrayBase flat = detail::on_host(detail::contiguous(*this, detail::transforms_handled));
   const Element* first = detail::elements<const Element>(flat);
   return std::vector<Element>(first, first + size());

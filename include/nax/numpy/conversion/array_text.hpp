@@ -54,7 +54,7 @@ template <class T>
 Array<T> on_host_for_text(const char* function, const Array<T>& x) {
   check_operand(function, x);
   if (is_batched(x)) throw_batched(function, "return it from the mapped function instead");
-  if (on_accelerator(x)) unknown_while_recording(function, x.device());
+  unknown_while_recording(function, x.device());
   return typed<T>(on_host(contiguous(x, transforms_handled)));
 }
 inline PrintOptions changed(PrintOptions o, const std::optional<int>& width,

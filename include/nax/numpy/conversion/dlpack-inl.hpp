@@ -58,11 +58,8 @@ NAX_ENGINE Device device_of_dlpack(std::int32_t type, std::int32_t id) {
 NAX_ENGINE ArrayBase lent(const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from("to_dlpack");
   need_plain("to_dlpack", "x", a);
-  if (on_program(a.device())) check_recordable("to_dlpack");
-  if (on_accelerator(a) && layout_of(a).size() > 0) {
-    device_data(a);  // so that this thread's stream waits for that which computes it
-    accelerator_of(a.device()).synchronize(a.device());
-  }
+  check_recordable("to_dlpack", a);
+  wait_for(a);
   return constant(a);
 }
 

@@ -83,8 +83,9 @@ Managed* to_dlpack(const X& x) {
       layout.size() == 0 ? nullptr : const_cast<void*>(static_cast<const void*>(device_data(held->array)));
   const nax::Device device = held->array.device();
   using Type = decltype(tensor.device.device_type);
-  tensor.device.device_type = static_cast<Type>(on_accelerator(device) ? 2 : 1);
-  tensor.device.device_id = on_accelerator(device) ? device.ordinal : 0;
+  const bool on_gpu = on_accelerator(device);
+  tensor.device.device_type = static_cast<Type>(on_gpu ? 2 : 1);
+  tensor.device.device_id = on_gpu ? device.ordinal : 0;
   tensor.ndim = static_cast<std::int32_t>(held->shape.size());
   const dlpack::DataType dtype = dlpack_dtype(held->array.dtype());
   tensor.dtype.code = dtype.code, tensor.dtype.bits = dtype.bits, tensor.dtype.lanes = dtype.lanes;

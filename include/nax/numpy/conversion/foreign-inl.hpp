@@ -15,10 +15,10 @@ class ForeignElements final : public BufferSource {
     if (release_) release_();
   }
   void release_by(std::function<void()> release) { release_ = std::move(release); }
-  bool lies_in_memory() const override { return !on_accelerator(device_); }
+  bool lies_in_memory() const override { return !owns_address(); }
   bool owns_address() const override { return on_accelerator(device_); }
   void* gather() override {
-    if (!on_accelerator(device_)) return first_;
+    if (lies_in_memory()) return first_;
     std::call_once(copied_, [this] {
       copy_.reset(new std::max_align_t[bytes_ / sizeof(std::max_align_t) + 1]);
       accelerator_of(device_).copy_to_host(device_, copy_.get(), first_, bytes_);
@@ -38,7 +38,7 @@ class ForeignElements final : public BufferSource {
 NAX_ENGINE const void* address_for_others(const char* function, const ArrayBase& a) {
   if (is_moved_from(a)) throw_moved_from(function);
   if (is_batched(a)) throw_batched(function, "return it from the mapped function instead");
-  if (on_program(a.device())) check_recordable(function);
+  check_recordable(function, a);
   if (!layout_of(a).is_contiguous())
     raise<ValueError>({function, ": the elements of this view are no unbroken run; copy(x) is one"});
   return layout_of(a).size() == 0 ? nullptr : device_data(a);
@@ -46,8 +46,7 @@ NAX_ENGINE const void* address_for_others(const char* function, const ArrayBase&
 
 NAX_ENGINE void* native_stream(const ArrayBase& a) {
   const Device device = a.device();
-  return on_accelerator(device) && !on_program(device) ? accelerator_of(device).native_stream(device)
-                                                       : nullptr;
+  return on_card(device) ? accelerator_of(device).native_stream(device) : nullptr;
 }
 
 NAX_ENGINE ArrayBase foreign_array(const char* function, void* first, DType dtype, const Shape& shape,

@@ -12,15 +12,13 @@ NAX_BEGIN
 // and shape. While jit records a program it throws DeviceError.
 template <class T>
 std::string to_string(const Array<T>& a) {
-  const Layout& layout = detail::layout_of(a);
   if (detail::is_batched(a))
     return "Array(batched by vmap, shape=" + to_string(a.shape()) +
            ", dtype=" + std::string(dtype_name(a.dtype())) + ")";
-  if (detail::on_accelerator(a)) {
-    detail::unknown_while_recording("to_string", a.device());
-    return to_string(detail::typed<T>(detail::on_host(detail::contiguous(a, detail::transforms_handled))));
-  }
-  return format_array(reinterpret_cast<const T*>(detail::raw_data(a)), layout.shape.data(),
+  detail::unknown_while_recording("to_string", a.device());
+  const ArrayBase here = detail::readable(a, detail::transforms_handled);
+  const Layout& layout = detail::layout_of(here);
+  return format_array(reinterpret_cast<const T*>(detail::raw_data(here)), layout.shape.data(),
                       layout.strides.data(), layout.ndim());
 }
 

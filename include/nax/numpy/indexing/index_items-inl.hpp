@@ -23,8 +23,7 @@ NAX_ENGINE Array<std::int64_t> true_positions(const char* function, const Array<
 NAX_ENGINE ArrayBase joined_positions(ArrayBase a, ArrayBase b, std::int64_t extent, const Frame& frame) {
   a = beside(b, a);
   b = beside(a, b);
-  ArrayBase joined =
-      on_accelerator(a) ? allocate(DType::int64, frame, a.device()) : allocate_on_host(DType::int64, frame);
+  ArrayBase joined = allocate(DType::int64, frame, device_for("index", a, b));
   backend::run(joined.device(),
                ops::JoinIndices{extent, frame.shape, plain_operand(a, strides_over(layout_of(a), frame)),
                                 plain_operand(b, strides_over(layout_of(b), frame)),

@@ -45,11 +45,7 @@ const X& block_until_ready(const X& x) {
   if (detail::accelerators_present)
     tree::for_each(
         [](const auto& leaf) {
-          if constexpr (is_array_v<decltype(leaf)>)
-            if (detail::on_accelerator(leaf)) {
-              detail::device_data(leaf);  // so that this thread's stream waits for that which computes it
-              detail::accelerator_of(leaf.device()).synchronize(leaf.device());
-            }
+          if constexpr (is_array_v<decltype(leaf)>) detail::wait_for(leaf);
         },
         x);
   return x;

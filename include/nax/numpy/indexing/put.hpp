@@ -14,7 +14,7 @@ Array<T> put(const Array<T>& x, Device device) {
 
 // An array that goes along to a GPU, as C++ numbers do.
 inline ArrayBase brought_to(Device device, const ArrayBase& x) {
-  return on_accelerator(device) && !on_accelerator(x) ? put(x, device) : x;
+  return goes_along(x, device) ? put(x, device) : x;
 }
 template <class T>
 Array<T> brought_to(Device device, const Array<T>& x) {

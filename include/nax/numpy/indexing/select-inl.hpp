@@ -150,7 +150,7 @@ NAX_ENGINE ArrayBase update(ArrayBase x, Selection s, const ArrayBase& value, Up
   const char* const name = mode == Update::set ? "at.set" : "at.add";
   const Dims visible = x.shape();
   const Device device = s.gather ? device_for(name, x, value, s.gather->index) : device_for(name, x, value);
-  if (on_accelerator(device) && !on_accelerator(x)) x = put(x, device);
+  if (goes_along(x, device)) x = put(x, device);
   const ArrayBase v = fit_values(name, brought_to(device, value), s.result_shape());
   const Frame frame =
       merge_frames({&layout_of(x), &layout_of(v),

@@ -30,7 +30,7 @@ NAX_ENGINE bool join_small(const ArrayList& list, const JoinPlan& plan, ArrayBas
   const std::int64_t row = plan.starts.back() * inner;
   if (outer * row > most_bytes_of_small) return false;
   for (const ArrayBase* x : list)
-    if (!layout_of(*x).levels.empty() || on_accelerator(*x) || !layout_of(*x).is_contiguous()) return false;
+    if (!layout_of(*x).levels.empty() || !layout_of(*x).is_contiguous()) return false;
   const Device device = device_of("concatenate", list);
   if (on_accelerator(device)) return false;
   Frame frame;

@@ -30,10 +30,14 @@ inline ArrayBase contiguous(const ArrayBase& x, TransformsHandled) {
 }
 NAX_ENGINE ArrayBase contiguous(const ArrayBase& x);
 
+// The elements as the host can read them: x itself there, a row-major copy of others. Not recorded.
+inline ArrayBase readable(const ArrayBase& x, TransformsHandled) {
+  return is_readable(x) ? constant(x) : on_host(contiguous(x, transforms_handled));
+}
+
 // Moves an array that the library made on the host to a device, or that of x. Not recorded.
 inline ArrayBase beside(Device device, const ArrayBase& made) {
-  return on_accelerator(device) && !on_accelerator(made) ? moved(contiguous(made, transforms_handled), device)
-                                                         : made;
+  return goes_along(made, device) ? moved(contiguous(made, transforms_handled), device) : made;
 }
 inline ArrayBase beside(const ArrayBase& x, const ArrayBase& made) { return beside(x.device(), made); }
 

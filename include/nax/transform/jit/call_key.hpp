@@ -30,7 +30,7 @@ class CallKey {
   }
   void add_array(const ArrayBase& a) {
     const Dims& shape = layout_of(a).shape;
-    const std::uint64_t head = shape.size() << 8 | static_cast<std::uint64_t>(on_accelerator(a)) << 7 |
+    const std::uint64_t head = shape.size() << 16 | static_cast<std::uint64_t>(a.device().platform) << 8 |
                                static_cast<std::uint64_t>(a.dtype());
     add_bytes(&head, sizeof head);
     for (std::int64_t n : shape) add_bytes(&n, sizeof n);
