@@ -21,8 +21,8 @@ bool has_cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const Axi
 // The number that all elements of a cotangent are, where that is known without a look at a GPU's memory.
 template <class T>
 std::optional<T> number_everywhere(const Array<T>& g) {
-  if (on_accelerator(g) || !is_constant(layout_of(g))) return std::nullopt;
-  return *elements<const T>(g, transforms_handled);
+  const T* const number = static_cast<const T*>(known_number(g));
+  return number ? std::optional<T>(*number) : std::nullopt;
 }
 
 template <class T>
@@ -56,11 +56,9 @@ struct CrossEntropyRows {
   }
 
  private:
-  Array<T> over_rows(const Array<T>& g_) const {
+  Array<T> over_rows(const Array<T>& g) const {
     const Frame frame = layout_of(x);
-    ArrayBase g = g_;
-    if (on_accelerator(x) && number_everywhere(g_)) g = moved_constant(g, x.device());
-    return typed<T>(unreduce(g, frame, over_frame(visible, frame), false));
+    return typed<T>(unreduce(constant_beside(g, x.device()), frame, over_frame(visible, frame), false));
   }
 };
 

@@ -160,9 +160,9 @@ inline const formula::Plan* plan_of(const FusedType& type, const void* constants
   return found && found->serves ? &found->plan : nullptr;
 }
 
-// Formulas run on the host, now or in a recorded program.
-inline bool is_on_card(Device device) { return on_accelerator(device) && !on_program(device); }
-// Whether all is of one type, or truth values, and lies on the host.
+// On the host, now or in a recorded program.
+inline bool runs_formulas(Device device) { return !on_card(device); }
+// Whether all is of one type, or truth values, and lies where formulas run.
 inline bool serves_formulas(const FusedType& type, const PackedArray* leaves) {
   const KernelTable& table = *type.kernels;
   if (!table.symbols || !table.symbols->one_type || table.result != table.symbols->type ||
@@ -170,7 +170,7 @@ inline bool serves_formulas(const FusedType& type, const PackedArray* leaves) {
     return false;
   for (int l = 0; l < type.leaves; ++l)
     if ((table.stored[l] != table.result && table.stored[l] != DType::boolean) ||
-        (leaves[l].buffer() && is_on_card(leaves[l].buffer()->device)))
+        (leaves[l].buffer() && !runs_formulas(leaves[l].buffer()->device)))
       return false;
   return true;
 }
@@ -197,7 +197,7 @@ inline FormulaInputs inputs_of(const FusedType& type, const PackedArray* leaves,
 
 NAX_ENGINE bool give_formula_shares(const FusedType& type, const PackedArray* leaves, const void* constants,
                                     const ArrayBase& g, Reverse& sweep) {
-  if (!serves_formulas(type, leaves) || is_on_card(g.device())) return false;
+  if (!serves_formulas(type, leaves) || !runs_formulas(g.device())) return false;
   short inputs[max_leaves];
   find_inputs(type, leaves, inputs);
   unsigned wanted = 0;
@@ -229,7 +229,7 @@ NAX_ENGINE std::optional<ArrayBase> formula_tangent(const FusedType& type, const
   unsigned moving = 0;
   for (int l = 0; l < type.leaves; ++l) {
     if (inputs[l] != l || !tangents[l] || !(type.carries >> l & 1)) continue;
-    if (is_on_card(tangents[l]->device())) return std::nullopt;
+    if (!runs_formulas(tangents[l]->device())) return std::nullopt;
     moving |= 1u << l;
   }
   const formula::Plan* const plan =

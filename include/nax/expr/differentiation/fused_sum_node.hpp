@@ -167,10 +167,8 @@ class FusedSumNode final : public ResultNode {
 
   // One number, 1, over and over: then the derivatives are the gradients.
   static bool are_ones(const Array<T>& g) {
-    const Layout& layout = layout_of(g);
-    for (std::size_t axis = 0; axis < layout.shape.size(); ++axis)
-      if (layout.shape[axis] != 1 && (layout.shape[axis] == 0 || layout.strides[axis] != 0)) return false;
-    return !on_accelerator(g) && *reinterpret_cast<const T*>(raw_data(g)) == T(1);
+    const T* const number = static_cast<const T*>(known_number(g));
+    return number && *number == T(1);
   }
   static void give(std::size_t node, const Array<T>& g, Array<T>& derivative, bool plain, Reverse& sweep) {
     if (ArrayBase* const sum = plain ? addable(sweep, node, dtype_of<T>, layout_of(derivative)) : nullptr) {
@@ -178,8 +176,9 @@ class FusedSumNode final : public ResultNode {
       return;
     }
     if (!plain || !sweep.consumes()) return sweep.add_at(node, times_derivative(g, derivative));
-    if (layout_of(g).size() == 1 && !on_accelerator(g) && is_exclusive(derivative))
-      scale_in_place(*reinterpret_cast<const T*>(raw_data(g)), derivative);
+    const T* const number = layout_of(g).size() == 1 ? static_cast<const T*>(known_number(g)) : nullptr;
+    if (number && is_exclusive(derivative))
+      scale_in_place(*number, derivative);
     else
       assign(derivative, make_expr<rules::scale>(g, derivative));
     sweep.add_at(node, std::exchange(derivative, Array<T>()));

@@ -9,15 +9,17 @@ namespace detail {
 
 // Adds where one is on a GPU and the other one number everywhere, on the host; false where they are not.
 NAX_ENGINE bool add_constant(ArrayBase& sum, const ArrayBase& term) {
-  const ArrayBase& on_host = on_accelerator(sum) ? term : sum;
-  if (on_accelerator(sum) == on_accelerator(term) || on_program(sum.device()) || on_program(term.device()) ||
-      !is_constant(layout_of(on_host)) || is_recorded(sum) || is_recorded(term))
-    return false;
-  if (on_accelerator(sum)) {
+  if (is_recorded(sum) || is_recorded(term)) return false;
+  const auto moves = [](const ArrayBase& x, Device to) {
+    return on_card(to) && goes_along(x, to) && is_constant(layout_of(x));
+  };
+  if (moves(term, sum.device())) {
     add_to(sum, moved_constant(term, sum.device()));
-  } else {
+  } else if (moves(sum, term.device())) {
     sum = moved_constant(sum, term.device());
     add_to(sum, term);
+  } else {
+    return false;
   }
   return true;
 }
@@ -65,9 +67,9 @@ NAX_ENGINE void add_to(ArrayBase& sum, const ArrayBase& term) {
 }
 
 NAX_ENGINE bool takes_in_place(const ArrayBase& sum, Device device, DType dtype, const Frame& frame) {
-  return !recording.tape && on_accelerator(device) && !on_program(device) && sum.device() == device &&
-         sum.dtype() == dtype && !is_recorded(sum) && static_cast<const Frame&>(layout_of(sum)) == frame &&
-         is_exclusive(sum) && ArrayAccess::buffer(sum)->is_own();
+  return !recording.tape && on_card(device) && sum.device() == device && sum.dtype() == dtype &&
+         !is_recorded(sum) && static_cast<const Frame&>(layout_of(sum)) == frame && is_exclusive(sum) &&
+         ArrayAccess::buffer(sum)->is_own();
 }
 
 NAX_ENGINE void PrimitiveNode::pull_number(Number g, Reverse& sweep) {

@@ -14,6 +14,17 @@
 NAX_BEGIN
 namespace detail {
 
+// Who derives expressions that do not lie on the host: a card's kernels, or steps of a program.
+struct DerivativesElsewhere {
+  decltype(&record_pull) pull = nullptr;
+  decltype(&record_push) push = nullptr;
+};
+inline const DerivativesElsewhere& derivatives_on(Device device) {
+  static constexpr DerivativesElsewhere all[platform_count] = {
+      {}, {pull_on_device, push_on_device}, {record_pull, record_push}};
+  return all[static_cast<int>(device.platform)];
+}
+
 // The usual small case: every leaf and the cotangent are unbroken runs over the same axes.
 NAX_ENGINE bool pull_flat(const KernelTable& table, cpu::PullKernel kernel, const void* constants,
                           const PackedArray* leaves, const ArrayBase& g, Reverse& sweep);
@@ -28,10 +39,8 @@ NAX_COMPILED_ONCE void pull_leaves(const char* name, const KernelTable& table, c
   if (span.event()) [[unlikely]]
     profile::describe(*span.event(), layout_of(g).shape,
                       bytes_of(g) * static_cast<std::size_t>(2 * table.leaves + 1), 0);
-  if (on_accelerator(g)) {
-    if (on_program(g.device())) return record_pull(name, table, kernel, constants, leaves, g, sweep);
-    return pull_on_device(name, table, constants, leaves, g, sweep);
-  }
+  if (const DerivativesElsewhere& there = derivatives_on(g.device()); there.pull)
+    return there.pull(name, table, kernel, constants, leaves, g, sweep);
   if (pull_flat(table, kernel, constants, leaves, g, sweep)) return;
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
@@ -93,10 +102,9 @@ NAX_COMPILED_ONCE std::optional<ArrayBase> push_leaves(const char* name, const K
   }
   if (accelerators_present)
     for (int l = 0; l < count; ++l)
-      if (tangents[l] && on_accelerator(*tangents[l]))
-        return on_program(tangents[l]->device())
-                   ? record_push(table, kernel, constants, leaves, tangents, all)
-                   : push_on_device(table, constants, leaves, tangents, all);
+      if (const DerivativesElsewhere* there = tangents[l] ? &derivatives_on(tangents[l]->device()) : nullptr;
+          there && there->push)
+        return there->push(table, kernel, constants, leaves, tangents, all);
   if (has_many(table, own, all)) return push_many(table, kernel, constants, leaves, tangents, own);
   ArrayBase result = allocate(table.result_lane, all, host_device());
   const Dims strides = Dims(layout_of(result).strides);

@@ -47,8 +47,9 @@ class DevicePullLaunch {
 NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, const Frame& own);
 
 [[gnu::cold]] NAX_COMPILED_ONCE void pull_on_device(const char* name, const KernelTable& table,
-                                                    const void* constants, const PackedArray* leaves,
-                                                    const ArrayBase& g, Reverse& sweep) {
+                                                    cpu::PullKernel, const void* constants,
+                                                    const PackedArray* leaves, const ArrayBase& g,
+                                                    Reverse& sweep) {
   const int count = table.leaves;
   const Frame own = frame_of_leaves(name, leaves, count);
   const Frame all = broadcast(name, own, layout_of(g));
@@ -69,8 +70,8 @@ NAX_ENGINE ArrayBase share_summed(const ArrayBase& share, const Frame& leaf, con
 }
 
 // The tangent of the result over `all`: one pass of the kernel for each array among the leaves.
-[[gnu::cold]] NAX_COMPILED_ONCE ArrayBase push_on_device(const KernelTable& table, const void* constants,
-                                                         const PackedArray* leaves,
+[[gnu::cold]] NAX_COMPILED_ONCE ArrayBase push_on_device(const KernelTable& table, cpu::PullKernel,
+                                                         const void* constants, const PackedArray* leaves,
                                                          const ArrayBase* const* tangents, const Frame& all) {
   const int count = table.leaves;
   ArrayBase result;

@@ -40,7 +40,7 @@ class ScalarNode final : public Node {
   void add(ArrayBase& sum, const ArrayBase& term) const override { type_.root().op->add(sum, term); }
 
   void pull(const ArrayBase& g, Reverse& sweep) override {
-    if (!recording.tape && layout_of(g).shape.empty() && !on_accelerator(g))
+    if (!recording.tape && layout_of(g).shape.empty() && known_number(g))
       pull_number({raw_data(g), g.dtype()}, sweep);
     else
       General(*this)->pull(g, sweep);
@@ -129,7 +129,7 @@ class ScalarNode final : public Node {
       tangents[l] = sweep.find(leaves()[l].serial());
       if (!tangents[l]) continue;
       any = true;
-      if (!layout_of(*tangents[l]).shape.empty() || on_accelerator(*tangents[l]) ||
+      if (!layout_of(*tangents[l]).shape.empty() || !known_number(*tangents[l]) ||
           tangents[l]->dtype() != result || type_.kernels->stored[l] != result)
         return false;
     }

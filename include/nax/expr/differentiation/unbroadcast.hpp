@@ -13,6 +13,10 @@ namespace detail {
 inline bool is_constant(const Layout& layout) { return is_repeated(layout.strides, layout.shape); }
 // Such an array of the host on another device, of one number as well. Not recorded.
 NAX_ENGINE ArrayBase moved_constant(const ArrayBase& x, Device to);
+// x on `to`, where it goes along as one number everywhere; else x.
+inline ArrayBase constant_beside(const ArrayBase& x, Device to) {
+  return goes_along(x, to) && is_constant(layout_of(x)) ? moved_constant(x, to) : x;
+}
 
 // The sum over the marked axes of all (hidden ones first), which stay with extent 1 when `keep`. Recorded.
 NAX_ENGINE ArrayBase sum_axes(const ArrayBase& x, const AxisMarks& summed, bool keep);

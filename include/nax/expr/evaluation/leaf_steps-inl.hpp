@@ -34,7 +34,7 @@ NAX_ENGINE bool LeafSteps::take(const ArrayBase& gradient, const ArrayBase* para
     return false;
   const auto is_number = [&](const ArrayBase* a) {
     return !a || (layout_of(*a).size() == 1 && !is_batched(*a) && !is_recorded(*a) &&
-                  (!on_accelerator(*a) || a->device() == gradient.device()));
+                  (known_number(*a) || a->device() == gradient.device()));
   };
   const auto fits = [&](const ArrayBase& a) {
     return a.device() == gradient.device() && a.dtype() == gradient.dtype() &&
@@ -61,16 +61,16 @@ NAX_ENGINE void LeafSteps::run() {
   for (const Group& group : groups_) {
     loops::StepNumbers numbers = numbers_;
     ArrayBase rate;
-    if (rate_ && on_accelerator(*rate_)) {
+    if (const void* const known = rate_ ? known_number(*rate_) : nullptr) {
+      numbers.rate = *static_cast<const float*>(known);
+    } else if (rate_) {
       rate = as_dtype(*rate_, group.dtype);
       numbers.rate_at = device_data(rate);
-    } else if (rate_) {
-      numbers.rate = *reinterpret_cast<const float*>(raw_data(*rate_));
     }
-    if (count_ && on_accelerator(*count_))
-      numbers.count_at = reinterpret_cast<const std::int32_t*>(device_data(*count_));
+    if (const void* const known = count_ ? known_number(*count_) : nullptr)
+      numbers.count = *static_cast<const std::int32_t*>(known);
     else if (count_)
-      numbers.count = *reinterpret_cast<const std::int32_t*>(raw_data(*count_));
+      numbers.count_at = reinterpret_cast<const std::int32_t*>(device_data(*count_));
     backend::run(
         group.device,
         ops::StepLeaves{group.dtype, numbers, group.leaves.data(), static_cast<int>(group.leaves.size())},
