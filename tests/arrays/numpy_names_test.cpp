@@ -52,6 +52,10 @@ TEST(Grids, OpenOnes) {
             }),
             "ravel_multi_index: index -1 is out of bounds for size 3");
   EXPECT_EQ(refusal([] {
+              nax::unravel_index(Array<std::uint8_t>{1, 13, 99}, {3, 4});
+            }),
+            "unravel_index: index 13 is out of bounds for size 12");
+  EXPECT_EQ(refusal([] {
               nax::ravel_multi_index({1, 0}, {1 << 20, 1 << 20});
             }),
             "ravel_multi_index: int32 does not hold indices up to 1099511627775");

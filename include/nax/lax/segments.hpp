@@ -83,7 +83,8 @@ Array<std::int64_t> best_rows(const char* function, const Array<T>& x, const Seg
                               const Better& better) {
   const Device device = device_for(function, x, s.ids);
   if (on_accelerator(device)) {
-    if (on_program(device)) throw_no_device_form(function, device);
+    check_recordable(function, x);
+    check_recordable(function, s.ids);
     return best_rows_in_order(x, s, greatest);
   }
   Frame frame = merge_frames({&layout_of(x), &layout_of(s.ids)}, x.shape());

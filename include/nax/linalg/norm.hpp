@@ -97,7 +97,7 @@ double least_squared() {
 // Whether squares of these sizes overflow or lose digits, as high as the values can be read here.
 template <class R>
 bool leaves_range(const Array<R>& sizes) {
-  if (!is_readable(sizes) || on_accelerator(sizes)) return false;
+  if (!is_readable(sizes)) return false;
   const ArrayBase all = contiguous(typed<R>(constant(sizes)), transforms_handled);
   const R* const at = elements<const R>(all, transforms_handled);
   const double least = least_squared<R>();

@@ -98,6 +98,7 @@ TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<std::uint64_t>{0, 1ull << 63})); });
   expect_same_error<IndexError>([](auto put) { put(matrix())(std::vector<int>{1, 7}); });
   expect_same_error<IndexError>([](auto put) { take(put(matrix()), put(Array<int>{24})); });
+  expect_same_error<ValueError>([](auto put) { unravel_index(put(Array<std::uint8_t>{1, 13, 99}), {3, 4}); });
 }
 
 TEST(IndexingOnGpu, ManyIndicesAreChecked) {

@@ -80,7 +80,7 @@ Array<T> resize(const Array<T>& x, const Shape& size, const ResizeOptions& optio
   const detail::Taps rows = detail::taps_of(height, size[0], options),
                      columns = detail::taps_of(width, size[1], options);
   if constexpr (std::is_same_v<T, std::uint8_t>) {
-    if (is_transformed(x) || on_accelerator(x)) {
+    if (!is_known(x)) {
       using Floats = nax::detail::where_used_t<Array<float>, T>;
       const Floats resized = detail::resize_by_products(x.template astype<float>(), rows, columns);
       return Floats(clip(rint(resized), 0.f, 255.f)).template astype<std::uint8_t>();

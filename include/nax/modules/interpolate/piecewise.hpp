@@ -17,10 +17,7 @@ struct EvaluateOptions {
 
 namespace detail {
 
-// Can numbers be read: outside of vmap and recordings?
-inline bool is_known(const ArrayBase& x) {
-  return !nax::detail::is_batched(x) && nax::detail::is_readable(x);
-}
+using nax::detail::is_known;
 
 // Throws ValueError unless x ascends, where its values are known.
 template <class T>

@@ -19,7 +19,7 @@ namespace detail {
 
 // Is it a plain array of this machine: neither recorded, nor batched, nor unknown until a replay?
 inline bool can_be_read(const ArrayBase& a) {
-  return !nax::detail::is_recorded(a) && !nax::detail::is_batched(a) && nax::detail::is_readable(a);
+  return !nax::detail::is_recorded(a) && nax::detail::is_known(a);
 }
 
 // The filter along the first axis of x as one loop over its elements. b, without its first, and a have one
@@ -69,7 +69,7 @@ auto lfilter(const B& b_, const A& a_, const X& x_, const Z& zi, const LfilterOp
   if (b.ndim() != 1 || a.ndim() != 1 || b.size() == 0 || a.size() == 0)
     raise<ValueError>({"lfilter: b and a must have one axis and at least one element, not shapes ", b.shape(),
                        " and ", a.shape()});
-  if (!nax::detail::is_batched(a) && nax::detail::is_readable(a) && stop_gradient(a).to_vector()[0] == T(0))
+  if (nax::detail::is_known(a) && stop_gradient(a).to_vector()[0] == T(0))
     throw ValueError("lfilter: a[0] must not be 0");
   const int ndim = given.ndim();
   if (options.axis < -ndim || options.axis >= ndim)

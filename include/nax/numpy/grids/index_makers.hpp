@@ -207,22 +207,12 @@ NAX_ENGINE bool is_c_order(const char* function, std::string_view order);
 
 // Throws where an index is outside [0, extent): negative ones do not count from the end here, as in NumPy.
 template <class I>
-void check_within(const char* function, const char* what, const Array<I>& index, std::int64_t extent) {
+void check_within(const char* function, const Array<I>& index, std::int64_t extent) {
   check_operand(function, index);
-  const auto check = [&](std::int64_t at) {
-    if (at < 0 || at >= extent)
-      raise<ValueError>({function, ": ", what, " ", at, " is out of bounds for size ", extent});
-  };
-  if (on_accelerator(index)) {
-    if (layout_of(index).size() == 0 || unknown_while_recording(function, index.device())) return;
-    const ArrayBase wide = as_dtype(contiguous(index, transforms_handled), DType::int64);
-    for (const loops::ReduceKind kind : {loops::ReduceKind::min, loops::ReduceKind::max})
-      check(extreme_number(wide, kind));
-    return;
-  }
-  const ArrayBase flat = contiguous(index, transforms_handled);
-  const I* at = elements<const I>(flat, transforms_handled);
-  for (std::int64_t i = 0, n = layout_of(flat).size(); i < n; ++i) check(static_cast<std::int64_t>(at[i]));
+  provide_extremes<I>();
+  check_integers(function, index, extent, [=](std::int64_t at) {
+    raise<ValueError>({function, ": index ", at, " is out of bounds for size ", extent});
+  });
 }
 
 template <class T, class I>
@@ -236,7 +226,7 @@ Array<T> ravelled(const std::vector<Array<I>>& index, const Shape& dims, const R
   Array<T> place(T(0));
   for (std::size_t k = 0; k < dims.size(); ++k) {
     const std::size_t axis = c_order ? k : dims.size() - 1 - k;
-    if (options.mode == "raise") check_within(function, "index", index[axis], dims[axis]);
+    if (options.mode == "raise") check_within(function, index[axis], dims[axis]);
     const Array<T> at =
         as_type<T>(positions_of(function, index[axis], static_cast<int>(axis), dims[axis], options.mode));
     place = place * static_cast<T>(dims[axis]) + at;
@@ -273,7 +263,7 @@ std::vector<Array<T>> unravel_index(const X& indices, const Shape& shape,
   using I = typename decltype(places)::value_type;
   static_assert(is_integer_v<I>, "unravel_index: the indices must be integers");
   const std::int64_t count = detail::count_elements("unravel_index", shape);
-  detail::check_within("unravel_index", "index", places, count);
+  detail::check_within("unravel_index", places, count);
   const bool c_order = detail::is_c_order("unravel_index", options.order);
   std::vector<Array<T>> out(shape.size());
   detail::where_used_t<Array<std::int64_t>, T> rest = detail::as_type<std::int64_t>(places);

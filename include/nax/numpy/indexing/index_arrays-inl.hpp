@@ -16,11 +16,26 @@ NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset) {
 
 NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, loops::ReduceKind kind) {
   const Dims& shape = layout_of(x).shape;
-  const ArrayBase extreme = allocate(DType::int64, Frame{}, x.device());
+  const ArrayBase extreme = allocate(x.dtype(), Frame{}, x.device());
   backend::run(x.device(),
                ops::Reduce{kind, shape, Dims(shape.size(), 1), plain_operand(x, layout_of(x).strides),
                            plain_operand(extreme, Dims(shape.size(), 0))});
-  return read_number(extreme, 0);
+  loops::ElementBytes number;
+  copy_bytes(Device{}, number.at, x.device(), device_data(extreme), dtype_size(x.dtype()));
+  return loops::integer_at(number.at, 0, x.dtype());
+}
+
+NAX_ENGINE void check_integers(const char* function, const ArrayBase& x, std::int64_t extent,
+                               FunctionRef<void(std::int64_t)> refuse) {
+  if (layout_of(x).size() == 0 || unknown_while_recording(function, x.device())) return;
+  const auto fits = [=](std::int64_t at) { return at >= 0 && at < extent; };
+  if (fits(extreme_number(x, loops::ReduceKind::min)) && fits(extreme_number(x, loops::ReduceKind::max)))
+    return;
+  const ArrayBase here = on_host(contiguous(x, transforms_handled));
+  std::int64_t at = 0, i = 0;
+  do at = loops::integer_at(raw_data(here), i++, x.dtype());
+  while (fits(at));
+  refuse(at);
 }
 
 NAX_ENGINE std::optional<std::int64_t> dropped_place(const ArrayBase& index) {

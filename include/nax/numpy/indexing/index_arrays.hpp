@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "nax/backend/cpu/reduce/reducer_slots.hpp"
+#include "nax/backend/cpu/reduce/reducers.hpp"
+#include "nax/core/function_ref.hpp"
 #include "nax/expr/evaluation/device_compute.hpp"
 #include "nax/loops/select_loop.hpp"
 #include "nax/numpy/indexing/slice.hpp"
@@ -14,8 +17,17 @@ namespace detail {
 
 // The number at a place of an array of int64, read from the device.
 NAX_ENGINE std::int64_t read_number(const ArrayBase& x, std::int64_t offset);
-// The least or the greatest of them.
+template <class T>
+void provide_extremes() {
+  cpu::provide_reducer<cpu::reduce_op::Max<T>, T>();
+  cpu::provide_reducer<cpu::reduce_op::Min<T>, T>();
+}
+// The least or the greatest of integers of any type, whose reducers the caller provides.
 NAX_ENGINE std::int64_t extreme_number(const ArrayBase& x, loops::ReduceKind kind);
+// Calls refuse with the first of these integers outside [0, extent), where there is one. While a GPU records,
+// they are not known, and pass. The caller provides the reducers.
+NAX_ENGINE void check_integers(const char* function, const ArrayBase& x, std::int64_t extent,
+                               FunctionRef<void(std::int64_t)> refuse);
 
 // Indices of any integer type as int64, counted from the front. Throws IndexError, which names the first that
 // is out of range, unless the mode brings it into range. `window`: of the mode slide.

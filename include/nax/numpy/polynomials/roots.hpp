@@ -84,7 +84,7 @@ auto roots(const P& p_, const RootsOptions& options = {}) {
   using T = inexact_t<typename P::value_type>;
   using C = std::complex<std::conditional_t<std::is_same_v<real_t<T>, double>, double, float>>;
   Array<C> p = detail::coefficients<C>("roots", p_);
-  if (detail::on_program(p.device())) detail::need_host("roots", p);
+  detail::check_recordable("roots", p);
   std::int64_t at_zero = 0;
   if (options.strip_zeros) {
     if (detail::is_batched(p))

@@ -170,7 +170,7 @@ Array<std::int32_t> count_nonzero(const X& x, const CountOptions& options = {}) 
   if constexpr (is_array_v<X>) {
     detail::check_operand("count_nonzero", x);
     if constexpr (std::is_same_v<T, bool>)
-      if (!detail::on_accelerator(x)) return detail::sum_over<std::int32_t>(x, marks, options.keepdims, 1);
+      return detail::sum_over<std::int32_t>(x, marks, options.keepdims, 1);
   }
   return detail::sum_over<std::int32_t>(detail::make_expr<rules::not_equal>(x, T(0)), marks, options.keepdims,
                                         1);

@@ -118,7 +118,7 @@ auto interp(const X& x_, const XP& xp_, const FP& fp_,
   const Array<T> part = where(fixed, T(0), x - x0) / where(fixed, T(1), x1 - x0);
   Array<T> inside = f0 + part * where(fixed, T(0), f1 - f0);
   // Few tables have infinite points.
-  if (detail::on_accelerator(endless) || detail::is_batched(endless) || any(endless).item())
+  if (!detail::is_known(endless) || any(endless).item())
     inside = where(endless, detail::interp_endless<T>(x, x0, x1, f0, f1), inside);
   inside = where(same, f1, inside);
   return Array<T>(where(x < xp(0), below, where(x > xp(-1), above, inside)));

@@ -21,8 +21,7 @@ NAX_ENGINE std::vector<Array<std::int32_t>> unravelled(const Array<std::int64_t>
 
 NAX_ENGINE std::vector<Array<std::int32_t>> indices_of_true(const char* function, const Array<bool>& mask) {
   for (const std::int64_t extent : mask.shape()) check_places(function, extent - 1);
-  if (is_batched(mask) || on_accelerator(mask))
-    return unravelled(true_positions(function, mask), mask.shape());  // (or its error)
+  if (!is_known(mask)) return unravelled(true_positions(function, mask), mask.shape());  // (or its error)
   const ArrayBase flat = contiguous(mask);
   const bool* m = elements<const bool>(flat);
   const Shape shape = mask.shape();

@@ -98,11 +98,7 @@ Array<std::int32_t> flatnonzero(const X& x) {
   const Array<bool> mask = detail::truth("flatnonzero", x);
   detail::check_places("flatnonzero", mask.size() - 1);
   const Array<std::int64_t> positions = detail::true_positions("flatnonzero", mask);
-  if (detail::on_accelerator(positions))
-    return detail::typed<std::int32_t>(detail::as_dtype(positions, DType::int32));
-  const std::int64_t* at = detail::elements<const std::int64_t>(positions);
-  return detail::generated<std::int32_t>("flatnonzero", positions.size(),
-                                         [=](std::int64_t i) { return static_cast<std::int32_t>(at[i]); });
+  return detail::typed<std::int32_t>(detail::placed(detail::as_dtype(positions, DType::int32)));
 }
 
 // The elements of the flattened array where the flattened condition is not zero. The result has shape

@@ -44,15 +44,15 @@ NAX_ENGINE QuantilePlaces quantile_places(QuantileMethod method, double q, const
   return {read(places.low), read(places.high), read(places.weight)};
 }
 
-NAX_ENGINE bool are_weights(const ArrayBase& on_device) {
-  const Dims& shape = layout_of(on_device).shape;
-  const Device device = on_device.device();
+NAX_ENGINE bool are_weights(const ArrayBase& weights) {
+  const Dims& shape = layout_of(weights).shape;
+  const Device device = weights.device();
   double extremes[2];
   for (const bool greatest : {false, true}) {
     const ArrayBase extreme = allocate(DType::float64, Frame{}, device);
     backend::run(device,
                  ops::Reduce{greatest ? loops::ReduceKind::max : loops::ReduceKind::min, shape,
-                             Dims(shape.size(), 1), plain_operand(on_device, layout_of(on_device).strides),
+                             Dims(shape.size(), 1), plain_operand(weights, layout_of(weights).strides),
                              plain_operand(extreme, Dims(shape.size(), 0))});
     copy_bytes(Device{}, &extremes[greatest], device, device_data(extreme), sizeof(double));
   }
@@ -60,9 +60,8 @@ NAX_ENGINE bool are_weights(const ArrayBase& on_device) {
 }
 
 NAX_ENGINE void check_weights(const char* function, const Array<double>& weights) {
-  if (on_accelerator(weights) &&
-      (layout_of(weights).size() == 0 || unknown_while_recording(function, weights.device()) ||
-       are_weights(weights)))
+  if (layout_of(weights).size() == 0 || unknown_while_recording(function, weights.device()) ||
+      are_weights(weights))
     return;
   const ArrayBase flat = on_host(contiguous(constant(weights), transforms_handled));
   const double* w = elements<const double>(flat, transforms_handled);

@@ -125,7 +125,7 @@ template <class T>
 Array<T> nan_quantile_of_sorted(const char* function, const Array<T>& sorted, double q,
                                 std::string_view method) {
   check_fraction(function, q);
-  if (on_program(sorted.device())) need_host(function, sorted);
+  check_recordable(function, sorted);
   const Array<T> plain = typed<T>(constant(sorted));
   const Array<std::int32_t> numbers = count_nonzero(make_expr<rules::equal>(plain, plain), {.axis = -1});
   const auto [low, high, weight] =
@@ -190,6 +190,7 @@ auto quantile_lines(const char* function, const X& x_, const AxisMarks& marks, c
     raise<ValueError>(
         {function, ": weights go with the method 'inverted_cdf' only, not '", options.method, "'"});
   device_for(function, x, *options.weights.array());  // together
+  provide_extremes<double>();
   check_weights(function, *options.weights.array());
   auto weights = weights_like(function, x, *options.weights.array(), marks);
   const Array<T> plain = typed<T>(constant(x));

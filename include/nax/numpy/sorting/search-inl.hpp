@@ -41,7 +41,8 @@ NAX_ENGINE ArrayBase places_of(const char* function, const ArrayBase& a_, const 
 
 NAX_ENGINE std::int64_t bincount_length_on_device(const ArrayBase& x, std::optional<std::int64_t> length,
                                                   std::int64_t minlength) {
-  if (length && (on_program(x.device()) || unknown_while_recording("bincount", x.device()))) return *length;
+  if (length && is_yet_unknown(x)) return *length;
+  unknown_while_recording("bincount", x.device());
   const ArrayBase whole = as_dtype(contiguous(x, transforms_handled), DType::int64);
   if (layout_of(whole).size() == 0) return length.value_or(minlength);
   if (const std::int64_t least = extreme_number(whole, loops::ReduceKind::min); least < 0)

@@ -151,10 +151,8 @@ Array<bool> isin(const X& element, const Y& test_elements, const IsinOptions& op
     } else {
       if constexpr (is_integer_v<R>) {
         Array<bool> found;
-        const auto is_plain = [](const Array<R>& a) {
-          return !detail::is_batched(a) && !detail::on_accelerator(a);
-        };
-        if (is_plain(x) && is_plain(tests) && detail::isin_table(x, tests, found)) return found;
+        if (detail::is_known(x) && detail::is_known(tests) && detail::isin_table(x, tests, found))
+          return found;
       }
       const Array<R> sorted = sort(detail::reshape_to("isin", tests, Shape{tests.size()}));
       const Array<std::int32_t> at =
@@ -183,7 +181,7 @@ Array<std::int32_t> places_descending(const Array<R>& edges, const Array<R>& val
     const Bools numbers = evaluate(make_expr<rules::equal>(edges, edges));
     const Bools behind = evaluate(make_expr<rules::logical_and>(
         make_expr<rules::logical_not>(Bools(numbers(slice(none, none, -1)))), Bools(numbers(0))));
-    const bool clean = !is_batched(behind) && !on_accelerator(behind) && !any(behind).item();
+    const bool clean = is_known(behind) && !any(behind).item();
     if (!clean) {
       const Array<R> lowest(-std::numeric_limits<lane_t<R>>::infinity());
       ascending = evaluate(make_selection<rules::where>(behind, lowest, ascending));
@@ -218,8 +216,7 @@ Array<std::int32_t> digitize(const X& x, const B& bins, const DigitizeOptions& o
   if (edges.ndim() != 1 || edges.size() < 2) return ascending();
   const detail::where_used_t<Array<bool>, R> falls = detail::descends(edges);
   // Each example has its own; the values on a GPU are not read.
-  if (detail::is_batched(falls) || detail::on_accelerator(falls))
-    return where(falls, descending(), ascending());
+  if (!detail::is_known(falls)) return where(falls, descending(), ascending());
   return falls.item() ? descending() : ascending();
 }
 
@@ -247,7 +244,7 @@ std::int64_t bincount_length(const Array<T>& x, const BincountOptions& options) 
     throw ValueError(
         "bincount: the length of the result depends on the values, which vmap cannot map; give it as "
         ".length");
-  if (on_accelerator(x)) return bincount_length_on_device(x, options.length, options.minlength);
+  if (!is_readable(x)) return bincount_length_on_device(x, options.length, options.minlength);
   const ArrayBase flat = contiguous(x);
   const T* v = elements<const T>(flat, transforms_handled);
   const std::int64_t n = layout_of(flat).size();

@@ -40,6 +40,8 @@ NAX_ENGINE ConvertFn converter(DType from, DType to) {
   if (from == DType::float32 && to == DType::boolean) return convert_run<float, bool>;
   if (from == DType::float64 && to == DType::boolean) return convert_run<double, bool>;
   if (from == DType::int32 && to == DType::boolean) return convert_run<std::int32_t, bool>;
+  if (from == DType::int32 && to == DType::int64) return convert_run<std::int32_t, std::int64_t>;
+  if (from == DType::int64 && to == DType::int32) return convert_run<std::int64_t, std::int32_t>;
   return nullptr;
 }
 
