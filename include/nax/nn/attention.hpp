@@ -92,6 +92,12 @@ struct MultiHeadParams {
 
 namespace detail {
 
+// Whether the device multiplies by a matrix and adds a bias in one launch.
+template <class T>
+bool has_linear(const Array<T>& x) {
+  return backend::has<ops::Linear>(x.device(), dtype_of<T>);
+}
+
 // x (..., n) times w (n, m), plus bias, plus `added` where it is given, in one launch; an array without a
 // buffer where no GPU has a kernel.
 template <class T>
@@ -104,7 +110,7 @@ Array<T> project_on_device(const Array<T>& x, const Array<T>& w, const Array<T>&
 template <class T>
 Array<T> rows_on_device(const Array<T>& x) {
   const Layout& layout = layout_of(x);
-  const bool joins = on_accelerator(x) && x.ndim() > 2 && layout.is_contiguous() && layout.size() > 0;
+  const bool joins = has_linear(x) && x.ndim() > 2 && layout.is_contiguous() && layout.size() > 0;
   return joins ? Array<T>(x.reshape({-1, x.shape(-1)})) : x;
 }
 // x (..., E) times w (E, N, H), plus bias; `rows` are those of x.
@@ -118,7 +124,7 @@ Array<T> project_heads(const Array<T>& x, const Array<T>& rows, const Array<T>& 
   };
   if (int8)
     if (const auto y = int8_linear(int8, x, w, bias)) return by_heads(*y);
-  if (bias && on_accelerator(x))
+  if (bias && has_linear(x))
     if (const Array<T> y = project_on_device(rows, Array<T>(w.reshape({w.shape(0), -1})), *bias);
         holds_value(y))
       return by_heads(y);
@@ -130,7 +136,7 @@ template <class T>
 Array<T> join_heads(const Array<T>& x, const nn::MultiHeadParams<T>& params,
                     const Array<T>* added = nullptr) {
   const auto with_added = [&](const auto& y) { return added ? Array<T>(*added + y) : Array<T>(y); };
-  const bool on_device = params.out_bias && on_accelerator(x);
+  const bool on_device = params.out_bias && has_linear(x);
   if ((params.int8[3] || on_device) && x.ndim() > 1) {
     Shape shape = x.shape();
     shape.pop_back();

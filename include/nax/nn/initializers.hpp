@@ -32,15 +32,9 @@ Array<T> constant(const random::Key&, const Shape& shape, const ConstantOptions&
 
 namespace detail {
 
-// Multiplies draws in place; no other handle shares them.
 template <class T>
-Array<T> scaled(Array<T> draws, T scale) {
-  if (nax::detail::on_accelerator(draws))
-    return nax::detail::evaluate(nax::detail::make_expr<rules::multiply>(draws, Array<T>(scale)));
-  T* x = nax::detail::elements<T>(draws);
-  const std::int64_t n = nax::detail::layout_of(draws).size();
-  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] * scale);
-  return draws;
+Array<T> scaled(const Array<T>& draws, T scale) {
+  return nax::detail::evaluate(nax::detail::make_expr<rules::multiply>(draws, Array<T>(scale)));
 }
 
 // Draws of half types are those of float.
