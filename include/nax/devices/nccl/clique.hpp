@@ -71,11 +71,14 @@ class Clique {
   Member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
   int size() const { return static_cast<int>(members_.size()); }
 
+  // In one group: alone, the end of a communicator may wait for those of the same process.
   void abort() noexcept {
+    const bool grouped = ncclGroupStart() == ncclSuccess;
     for (Member& member : members_) {
       const std::lock_guard lock(member.mutex);
       if (ncclComm_t comm = std::exchange(member.comm, nullptr)) ncclCommAbort(comm);
     }
+    if (grouped) ncclGroupEnd();
   }
   // Returns the state of the member's communicator, and its text if it is an error; none after an abort.
   std::optional<ncclResult_t> state_of(int rank, std::string& text) {

@@ -53,6 +53,8 @@ class Faults {
 
 // Groups of calls that have been launched, and how many of them left ranks of a communicator to other groups.
 inline std::atomic<long> launched_groups{0}, partial_groups{0};
+// Communicators that were aborted outside of a group.
+inline std::atomic<long> lone_aborts{0};
 
 // Communicators that have been made and neither destroyed nor aborted.
 inline std::atomic<int> live_communicators{0};

@@ -167,7 +167,10 @@ ncclResult_t ncclCommInitAll(ncclComm_t* comm, int ndev, const int*) {
 }
 ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) { return take_away(comm); }
-ncclResult_t ncclCommAbort(ncclComm_t comm) { return take_away(comm); }
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  if (group().depth == 0) ++lone_aborts;
+  return take_away(comm);
+}
 
 const char* ncclGetErrorString(ncclResult_t result) {
   constexpr const char* texts[] = {"no error",
