@@ -10,6 +10,7 @@
 #     --emulated               the GPUs are emulated ones, which says nothing about time: a test of this program
 #     --cpu-devices 1,2        also so many devices of the CPU (1)
 #     --model flops=19.5e12,memory=2e12,link=3e11,launch=4e-6    a card for the model, per second; the default is an A100
+#     --pack FOLDER            programs from a pack of gpu_day.sh: nothing is built or installed
 #     --out FOLDER             where to (out/devices)
 #   devices.sh model           the model alone, up to 1000 ranks
 #
@@ -18,13 +19,16 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 for argument in "$@"; do
-  if [[ $argument == -h || $argument == --help ]]; then sed -n '/^# /s/^# //p; /^#$/s/.*//p' "${BASH_SOURCE[0]}" | head -n 17 && exit; fi
+  if [[ $argument == -h || $argument == --help ]]; then sed -n '/^# /s/^# //p; /^#$/s/.*//p' "${BASH_SOURCE[0]}" | head -n 18 && exit; fi
 done
 source "$root/scripts/packages.sh"
 source "$root/benchmarks/support/packages.sh"
 if [[ ${1:-} == model ]]; then
   exec python3 "$root/benchmarks/peers/devices.py" --out "$root/out/devices" "$@"
 fi
+for argument in "$@"; do
+  if [[ $argument == --pack ]]; then exec python3 "$root/benchmarks/peers/devices.py" --out "$root/out/devices" "$@"; fi
+done
 need_packages build
 targets=(device_training)
 for argument in "$@"; do

@@ -10,6 +10,7 @@
 #     --only STEP              this step, done or not
 #     --results FOLDER         where results are copied to after each step: gpu_day.json, gpu_day.md, gpu_day.log, ncu.csv
 #     --peak 3350              gigabytes a second of the card's memory, for the shares; the default is an H100's or an H200's
+#     --cards N                as if there were N cards: so many are emulated
 #     --list                   programs and steps; runs nothing
 #   gpu_day.sh --docs          puts gpu_day.md into docs/gpu.md
 #

@@ -3,15 +3,17 @@
 import argparse
 import json
 import os
-import subprocess
 import sys
 
 import charts
 import devices_model as model
+import devices_rows
+import gpu_day_pack
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("what", nargs="?", default="all", choices=["all", "model"])
 arguments.add_argument("--build", default="")
+arguments.add_argument("--pack", default="")
 arguments.add_argument("--out", required=True)
 arguments.add_argument("--quick", action="store_true")
 arguments.add_argument("--emulated", action="store_true")
@@ -20,6 +22,15 @@ arguments.add_argument("--cpu-devices", default="1")
 arguments.add_argument("--model", default="")
 options = arguments.parse_args()
 os.makedirs(options.out, exist_ok=True)
+if options.pack:
+    pack, unpacked = gpu_day_pack.unpack(options.pack, options.out)
+    if "device_training" not in unpacked:
+        sys.exit(f"devices.sh: device_training is not in {options.pack}")
+    options.emulated = pack["emulated"]
+    programs = dict.fromkeys(("cpu", "cuda"), unpacked["device_training"]["path"])
+else:
+    programs = {"cpu": os.path.join(options.build, "device_training"),
+                "cuda": os.path.join(options.build, "device_training_emulated" if options.emulated else "device_training_cuda")}
 card = dict(model.CARD)
 for part in filter(None, options.model.split(",")):
     name, value = part.split("=")
@@ -33,47 +44,12 @@ def write(name, text):
         file.write(text)
 
 
-def program(platform):
-    if platform == "cpu":
-        return os.path.join(options.build, "device_training")
-    return os.path.join(options.build, "device_training_emulated" if options.emulated else "device_training_cuda")
-
-
-def jax_row(experiment, platform, count, sizes, batch):
-    """Seconds of a step of the network in JAX; None if JAX has no such devices."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "devices_jax.py")
-    done = subprocess.run([sys.executable, script, platform, str(count), ",".join(map(str, sizes)), str(batch)],
-                          capture_output=True, text=True)
-    return json.loads(done.stdout) if done.returncode == 0 and done.stdout else {"present": False}
-
-
 def train(experiment, platform, count, weak):
-    e = model.EXPERIMENTS[experiment]
-    batch, side, hidden, images, epochs = e["batch"], 224, e["sizes"][1:-1], e["images"], 3
-    if options.quick:
-        batch, side, hidden, images, epochs = 32, 16, [64] * len(hidden), 256, 2
-    if weak:
-        batch *= count
-    sizes = [784 if experiment == "mnist" else side * side * 3, *hidden, 10]
-    row = {"experiment": experiment, "platform": platform, "devices": count, "weak": weak, "sizes": sizes, "batch": batch,
-           "present": False}
-    command = [program(platform), "--platform", platform, "--devices", str(count), "--experiment", experiment, "--epochs",
-               str(epochs), "--batch", str(batch), "--images", str(images), "--side", str(side), "--hidden",
-               ",".join(map(str, hidden))]
-    if experiment == "mnist" and os.environ.get("NAX_MNIST_DIR") and not options.quick:
-        command += ["--data", os.environ["NAX_MNIST_DIR"]]
-    if not os.path.exists(command[0]):
-        return row
-    environment = dict(os.environ)
-    if options.emulated and platform == "cuda":
-        environment["NAX_CUDA_DEVICES"] = str(count)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        print(done.stderr, file=sys.stderr, end="")
-        return row
-    row.update(json.loads(done.stdout))
-    row["jax"] = jax_row(experiment, platform, count, sizes, batch) if not options.emulated else {"present": False}
-    return row
+    path = programs[platform]
+    data = os.environ.get("NAX_MNIST_DIR")
+    more = {"NAX_CUDA_DEVICES": str(count)} if options.emulated and platform == "cuda" else {}
+    row = devices_rows.training(path, experiment, platform, count, weak, options.quick, data, **more)
+    return row if options.emulated or not row["present"] else devices_rows.peers(row)
 
 
 def name_of(row):
@@ -86,19 +62,18 @@ def number(value, form="{:.3g}"):
 
 
 def table(rows):
-    lines = ["| devices | scaling | batch | first epoch, s | later epochs, s | step, ms | of it all-reduce, ms | data, ms | images/s | loss | JAX step, ms | model's step, ms |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| devices | scaling | batch | first epoch, s | later epochs, s | step, ms | of it all-reduce, ms | data, ms | images/s | loss | JAX step, ms | PyTorch step, ms | model's step, ms |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         head = f"| {name_of(row)} | {'weak' if row['weak'] else 'strong'} | {row['batch']} "
         if not row["present"]:
-            lines.append(head + "| not present " + "| " * 8 + "|")
+            lines.append(head + "| not present " + "| " * 9 + "|")
             continue
         paper = model.step(row["sizes"], row["batch"] / row["devices"], row["devices"], card)["step"]
-        jax = row.get("jax", {})
         lines.append(head + "| " + " | ".join([
             number(row["first_epoch"]), number(row["later_epochs"]), number(row["step"] * 1e3), number(row["all_reduce"] * 1e3),
             number(row["data"] * 1e3), number(row["images_per_second"]), number(row["loss"]),
-            number(jax["step"] * 1e3) if jax.get("present") else "not present",
+            *(number(row[name]["step"] * 1e3) if row.get(name, {}).get("present") else "not present" for name in ("jax", "torch")),
             number(paper * 1e3) if row["platform"] == "cuda" else ""]) + " |")
     return "\n".join(lines) + "\n"
 

@@ -1,6 +1,7 @@
 """Program of gpu_day.sh: steps with a card in the order of their worth, each written down at once; gpu_day_pack.py has the pack."""
 
 import argparse
+import functools
 import glob
 import json
 import os
@@ -12,8 +13,10 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import devices_rows
 import gpu_day_pack
 import gpu_day_tables
+from devices_rows import lines_of
 
 ROOT = gpu_day_pack.ROOT
 PEERS = os.path.join(ROOT, "benchmarks", "peers")
@@ -25,6 +28,7 @@ arguments.add_argument("--seconds", type=float)
 arguments.add_argument("--only")
 arguments.add_argument("--results")
 arguments.add_argument("--peak", type=float)
+arguments.add_argument("--cards", type=int)
 arguments.add_argument("--list", action="store_true")
 arguments.add_argument("--docs", action="store_true")
 arguments.add_argument("--emulated", action="store_true")
@@ -86,16 +90,23 @@ def result(status, output, **more):
     return {"passed": status == 0, "status": status, **({} if status == 0 else {"output": output.splitlines()[-40:]}), **more}
 
 
-def lines_of(output):
-    """Lines that are JSON."""
-    rows = []
-    for line in output.splitlines():
-        if line.startswith("{"):
-            try:
-                rows.append(json.loads(line))
-            except ValueError:
-                pass
-    return rows
+@functools.cache
+def cards():
+    """How many cards there are, in this environment; so many devices are emulated."""
+    if options.cards:
+        return options.cards
+    found = lines_of(run([program("gpu_hazards"), "cards"], 60)[1])
+    return found[0]["cards"] if found else 1
+
+
+def on_cards(count):
+    """The environment of a program that uses so many devices, each a card of its own where there are as many."""
+    return {"NAX_CUDA_DEVICES": str(count)} if options.emulated or count > cards() else {}
+
+
+def counts():
+    """1, 2 and 4 cards, as far as they are there."""
+    return [n for n in (1, 2, 4) if n <= cards()]
 
 
 # ---- steps: functions of the seconds that they are given, which return what is written down
@@ -121,6 +132,7 @@ def facts(limit):
         lacking |= set(re.findall(r"(\S+) => not found", output))
     found["missing libraries"] = sorted(lacking)
     status, output = run([program("gpu_hazards"), "smoke"], min(limit, 120))
+    found["cards"] = cards()
     return result(status, output, facts=found)
 
 
@@ -226,22 +238,65 @@ def gpt(limit):
 
 
 def training(limit):
-    """Steps of a perceptron: the CPU, a card called in four ways, four devices of one card, and JAX."""
+    """Steps of a perceptron: the CPU, a card called in four ways, 2 and 4 cards or four devices of one, and JAX."""
     small = ["--images", "512", "--epochs", "2", "--hidden", "32,32"] if options.emulated else []
-    data = ["--data", os.path.join(pack, "mnist")] if os.path.isdir(os.path.join(pack, "mnist")) and not options.emulated else []
-    cases = [("CPU", "cpu", 1, "pmap"), ("1 card, pmap", "cuda", 1, "pmap"), ("1 card, eager", "cuda", 1, "eager"),
-             ("1 card, jit", "cuda", 1, "jit"), ("1 card, jit, donated", "cuda", 1, "donated"), ("4 devices of one card, pmap", "cuda", 4, "pmap")]
+    data = ["--data", mnist_folder()] if mnist_folder() and not options.emulated else []
+    cases = [("CPU", "cpu", 1, "pmap", {}), ("1 card, pmap", "cuda", 1, "pmap", {}), ("1 card, eager", "cuda", 1, "eager", {}),
+             ("1 card, jit", "cuda", 1, "jit", {}), ("1 card, jit, donated", "cuda", 1, "donated", {})]
+    for n in counts()[1:]:
+        cases += [(f"{n} cards, pmap", "cuda", n, "pmap", {}), (f"{n} cards, pmap, NAX_NCCL=0", "cuda", n, "pmap", {"NAX_NCCL": "0"})]
+    if cards() == 1:
+        cases.append(("4 devices of one card, pmap", "cuda", 4, "pmap", {}))
     rows, bad = [], (0, "")
-    for name, platform, count, how in cases:
+    for name, platform, count, how, more in cases:
         status, output = run([program("device_training"), "--platform", platform, "--devices", str(count), "--step", how, *small, *data],
-                             limit / 8, NAX_CUDA_DEVICES=str(count))
+                             limit / (len(cases) + 2), **on_cards(count), **more)
         row = next(iter(lines_of(output)), {})
         if status != 0 or not row.get("present"):
             bad = (status or 1, output)
         rows.append({"case": name, "status": status, **row})
-    status, output = run([sys.executable, os.path.join(PEERS, "devices_jax.py"), "cuda", "1", "784,512,512,10", "128"], limit / 8)
+    status, output = run([sys.executable, os.path.join(PEERS, "devices_jax.py"), "cuda", "1", "784,512,512,10", "128"], limit / (len(cases) + 2))
     rows.append({"case": "JAX, 1 card", "status": status, **next(iter(lines_of(output)), {})})
     return result(*bad, rows=rows)
+
+
+def mnist_folder():
+    folder = os.path.join(pack, "mnist")
+    return folder if os.path.isdir(folder) else None
+
+
+def scaling(limit):
+    """Two networks on the CPU and on 1, 2 and 4 cards: one batch shared out, and one a card; JAX and PyTorch beside."""
+    begun, rows, bad = time.monotonic(), [], (0, "")
+    left = lambda: limit - (time.monotonic() - begun)
+    path = program("device_training")
+    for experiment in ("mnist", "large"):
+        cases = [("cuda", n, False) for n in counts()] + [("cuda", n, True) for n in counts()[1:]] + [("cpu", 1, False)]
+        for platform, count, weak in cases:
+            if left() < 10 and not options.emulated:
+                bad = (1, "time is up: a part of the rows is missing")
+                break
+            row = devices_rows.training(path, experiment, platform, count, weak, options.emulated, mnist_folder(), run, left(), **on_cards(count))
+            if not row["present"]:
+                bad = (1, f"{experiment} on {count} of {platform} failed")
+            rows.append(row if options.emulated else devices_rows.peers(row, run, min(90, left())))
+    return result(*bad, rows=rows)
+
+
+def psum(limit):
+    """psum over 2 and 4 cards, or two devices of one card, with NCCL and without; and NCCL called by itself."""
+    several = counts()[1:] or [2]
+    most = [str(1 << 15)] if options.emulated else []
+    rows, bad = {}, (0, "")
+    for n in several:
+        for nccl in ("1", "0"):
+            status, output = run([program("gpu_psum"), str(n), *most], limit / (2 * len(several)), NAX_NCCL=nccl, **on_cards(n))
+            if status != 0:
+                bad = (status or 1, output)
+            for row in lines_of(output):
+                kept = rows.setdefault((n, row["bytes"]), {"devices": n, "bytes": row["bytes"], "of one card": cards() < n})
+                kept[row["by"] if nccl == "1" else "without NCCL"] = {"seconds": row["seconds"], "bus": row["bus"]}
+    return result(*bad, rows=list(rows.values()))
 
 
 def losses(log):
@@ -251,7 +306,7 @@ def losses(log):
 
 def mnist(limit):
     """An epoch of mnist_mlp on the CPU and on the card: losses step by step; then mnist_cnn and gpt."""
-    if not os.path.isdir(os.path.join(pack, "mnist")):
+    if not mnist_folder():
         raise Missing("MNIST is not in the pack")
     rows, both, bad = [], {}, (0, "")
     small = ["--hidden", "64"] if options.emulated else []
@@ -300,11 +355,14 @@ STEPS = [
     ("composition", 300, ["gpu_composition_test"], tests("gpu_composition_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
     ("collectives", 300, ["gpu_collectives_test"], tests("gpu_collectives_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
     ("pmap", 300, ["gpu_pmap_test"], tests("gpu_pmap_test", {"NAX_TEST_PLATFORM": "cuda"}, 8)),
+    ("NCCL", 200, ["gpu_nccl_test"], tests("gpu_nccl_test", {"NAX_NCCL": "1"})),
     ("memcheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("memcheck")),
     ("racecheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("racecheck")),
     ("kernels beside PyTorch", 240, ["gpu_bandwidth"], kernels),
     ("GPT beside PyTorch", 240, ["gpu_gpt"], gpt),
     ("training", 240, ["device_training"], training),
+    ("psum", 200, ["gpu_psum"], psum),
+    ("scaling", 500, ["device_training"], scaling),
     ("MNIST", 180, ["mnist_mlp", "mnist_cnn", "gpt"], mnist),
     ("ncu", 180, ["gpu_bandwidth"], profile),
 ]

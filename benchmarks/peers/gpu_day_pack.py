@@ -19,6 +19,7 @@ PROGRAMS = {
     "gpu_bandwidth": ("gpu_bandwidth_cuda", "gpu_bandwidth_emulated"),
     "gpu_gpt": ("gpu_gpt_cuda", "gpu_gpt_emulated"),
     "device_training": ("device_training_cuda", "device_training_emulated"),
+    "gpu_psum": ("gpu_psum_cuda", "gpu_psum_emulated"),
     "mnist_mlp": ("mnist_mlp", "mnist_mlp_emulated"),
     "gpu_operations_test": ("gpu_operations_test", "cuda_operations_test"),
     "mnist_cnn": ("mnist_cnn", None),
@@ -27,6 +28,7 @@ PROGRAMS = {
     "gpu_composition_test": ("gpu_composition_test", "composition_test"),
     "gpu_collectives_test": ("gpu_collectives_test", "collectives_test"),
     "gpu_pmap_test": ("gpu_pmap_test", "pmap_test"),
+    "gpu_nccl_test": ("gpu_nccl_test", "nccl_test"),
 }
 
 

@@ -35,6 +35,30 @@ def of_kernels(step):
     return table(["kind", "operation", "nax, µs", "PyTorch, µs", "nax / PyTorch", "GB/s", f"of {step['peak']:.0f} GB/s", "TFLOP/s"], rows)
 
 
+def of_scaling(rows):
+    lines, alone = [], {}
+    for row in rows:
+        if not row["present"]:
+            lines.append([row["experiment"], row["devices"], row["platform"], "weak" if row["weak"] else "strong", row["batch"], "not present"] + [""] * 6)
+            continue
+        rate = row["images_per_second"]
+        if row["platform"] == "cuda" and row["devices"] == 1:
+            alone[row["experiment"]] = rate
+        one = alone.get(row["experiment"])
+        peers = [number(row[name]["step"] * 1e3) if row.get(name, {}).get("present") else "" for name in ("jax", "torch")]
+        lines.append([row["experiment"], row["devices"], row["platform"], "weak" if row["weak"] else "strong", row["batch"], number(row["step"] * 1e3),
+                      *peers, number(row["all_reduce"] * 1e3), number(rate), number(one and rate / one), number(row["loss"])])
+    return table(["network", "devices", "kind", "scaling", "batch", "step, ms", "JAX step, ms", "PyTorch step, ms", "of it all-reduce, ms", "images/s",
+                  "times one card", "loss"], lines)
+
+
+def of_psum(rows):
+    bus = lambda row, by: number(row[by]["bus"]) if by in row else ""
+    return table(["devices", "bytes", "psum, µs", "psum, GB/s", "ncclAllReduce, GB/s", "NAX_NCCL=0, GB/s"],
+                 [[f"{r['devices']} of one card" if r["of one card"] else r["devices"], r["bytes"], number("psum" in r and r["psum"]["seconds"] * 1e6 or None),
+                   bus(r, "psum"), bus(r, "ncclAllReduce"), bus(r, "without NCCL")] for r in rows])
+
+
 def page(results):
     """The tables of the steps done so far. Where devices were emulated the first line says so: then no number means anything."""
     steps = results["steps"]
@@ -60,6 +84,10 @@ def page(results):
         text += "\n" + table(["784-512-512-10, batches of 128", "step, ms", "images/s", "loss"],
                              [[r["case"], number(r.get("step") and r["step"] * 1e3), number(r.get("images_per_second")), number(r.get("loss"))]
                               for r in steps["training"]["rows"]])
+    if steps.get("psum", {}).get("rows"):
+        text += "\n" + of_psum(steps["psum"]["rows"])
+    if steps.get("scaling", {}).get("rows"):
+        text += "\n" + of_scaling(steps["scaling"]["rows"])
     if steps.get("MNIST", {}).get("rows"):
         text += "\n" + table(["MNIST", "seconds", "last line"], [[r["program"], r.get("seconds", ""), r["says"]] for r in steps["MNIST"]["rows"]])
     return text

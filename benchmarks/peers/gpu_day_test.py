@@ -40,6 +40,9 @@ HAZARDS = "#!/bin/sh\n[ $# = 0 ] && { echo smoke; echo first; echo second; exit 
 TESTS = ("#!/bin/sh\necho \"$NAX_GOLDENS_DIR\" > goldens\n[ -e good ] && { echo '[  PASSED  ] 3 tests.'; exit 0; }\n"
          "echo '[  FAILED  ] A.b, where x = 1 (3 ms)'\necho '[  FAILED  ] A.b'\nexit 1\n")
 BANDWIDTH = '#!/bin/sh\necho \'{"group": "g", "kernel": "add", "bytes": 1000, "flops": 0, "seconds": 1e-6}\'\n'
+PSUM = ('#!/bin/sh\necho "{\\"by\\": \\"psum\\", \\"devices\\": $1, \\"bytes\\": 1024, \\"seconds\\": 1e-6, \\"bus\\": 2$NAX_NCCL}"\n'
+        '[ $NAX_NCCL = 1 ] && echo "{\\"by\\": \\"ncclAllReduce\\", \\"devices\\": $1, \\"bytes\\": 1024, \\"seconds\\": 1e-6, \\"bus\\": 30}"\nexit 0\n')
+TRAINING = ("#!/bin/sh\necho \"$NAX_CUDA_DEVICES $@\" >> calls\necho '{\"present\": true, \"step\": 1e-3, \"all_reduce\": 0, \"images_per_second\": 5, \"loss\": 2}'\n")
 SLOW = "#!/bin/sh\nsleep 30\n"
 
 with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +82,20 @@ with tempfile.TemporaryDirectory() as folder:
     assert "device tests" in steps_of(call())
     assert steps_of(call("--only", "kernels beside PyTorch")) == ["kernels beside PyTorch"]
     assert "there is no step" in call("--only", "none").stderr
+
+    put("gpu_psum", PSUM)  # on as many cards as there are
+    put("device_training", TRAINING)
+    for count in ("1", "4"):
+        for step in ("psum", "scaling"):
+            assert steps_of(call("--cards", count, "--only", step)) == [step]
+        done = results()["steps"]
+        assert [(row["devices"], row["of one card"]) for row in done["psum"]["rows"]] == {"1": [(2, True)], "4": [(2, False), (4, False)]}[count], done
+        assert [row["devices"] for row in done["scaling"]["rows"]] == {"1": [1, 1] * 2, "4": [1, 2, 4, 2, 4, 1] * 2}[count], done
+        with open(os.path.join(out, "calls")) as file:
+            assert all(line.split()[0] == line.split()[4] for line in file), "devices"
+    with open(os.path.join(out, "gpu_day.md")) as file:
+        text = file.read()
+    assert "| 4 | 1024 | 1 | 21 | 30 | 20 |" in text and "| large | 4 | cuda | weak | 128 | 1 |" in text, text
 
     put("gpu_bandwidth", SLOW)  # a call ends in its time, and what is cut short is tried again
     assert "waits for the next call" in call("--seconds", "0").stdout
