@@ -84,7 +84,7 @@ template <class T>
 void expect_sums() {
   Recorder recorder(type_of<T>);
   const auto x = Symbol<T>::input(0), y = Symbol<T>::input(1);
-  const Formula f = recorder.finish({(x * y).at, (T(1) / x).at, (x + y).at});
+  const Formula f = recorder.finish({(x * y).at, (y / x).at, (x + y).at});
   for (const Machine machine : machines()) {
     if (machine == Machine::none) continue;
     const Kernel kernel(f, machine);
@@ -104,7 +104,7 @@ void expect_sums() {
       T expected[2] = {}, found[2] = {};
       for (std::size_t i = 0; i < n; ++i) {
         EXPECT_EQ(stored[i], a[i] * b);
-        expected[0] += T(1) / a[i];
+        expected[0] += b / a[i];
         expected[1] += a[i] + b;
       }
       EXPECT_EQ(stored[n], T(-7));

@@ -57,6 +57,12 @@ class Accelerator {
   virtual void clear(Device device, void* memory, std::size_t bytes) = 0;  // writes zero bytes
   // Waits for the calling thread's stream.
   virtual void synchronize(Device device) = 0;
+  // Behind a wait: throws what kernels have met, an index out of range, once.
+  virtual void throw_late_errors(Device) {}
+  void wait(Device device) {
+    synchronize(device);
+    throw_late_errors(device);
+  }
   // Waits for the work given to these streams so far. What fails then has failed elsewhere, too.
   void await(Device device, Streams streams) noexcept {
     try {

@@ -171,7 +171,7 @@ inline const void* known_number(const ArrayBase& a) {
 inline void wait_for(const ArrayBase& a) {
   if (!on_accelerator(a)) return;
   device_data(a);  // so that this thread's stream waits for the one that computes them
-  synchronize(a.device());
+  accelerator_of(a.device()).wait(a.device());
 }
 
 // At the door of a function of which no program is made. Throws NotRecordable for an array of a recording.

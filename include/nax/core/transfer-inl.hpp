@@ -9,14 +9,16 @@ NAX_ENGINE void copy_bytes(Device to_device, void* to, Device from_device, const
                            std::size_t bytes) {
   if (bytes == 0) return;
   const bool up = on_accelerator(to_device), down = on_accelerator(from_device);
-  if (up && down)
+  if (up && down) {
     accelerator_of(to_device).copy_between(to_device, to, from_device, from, bytes);
-  else if (up)
+  } else if (up) {
     accelerator_of(to_device).copy_to_device(to_device, to, from, bytes);
-  else if (down)
+  } else if (down) {
     accelerator_of(from_device).copy_to_host(from_device, to, from, bytes);
-  else
+    accelerator_of(from_device).throw_late_errors(from_device);
+  } else {
     std::memcpy(to, from, bytes);
+  }
 }
 
 NAX_ENGINE void clear_elements(const ArrayBase& a) {

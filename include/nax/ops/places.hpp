@@ -31,13 +31,16 @@ struct Scatter {
 };
 
 // to = from, of any integer type, counted from the front of an axis; `to` is row-major. What is wrong with
-// elements: an index was dropped.
+// elements: an index was dropped. With a function's name and an axis a device may say so later, when the host
+// waits for it.
 struct WrapIndices {
   loops::IndexMode mode;
   std::int64_t extent;
   Dims shape;
   loops::Operand from, to;
-  std::int64_t window = 1;  // of `slide`
+  std::int64_t window = 1;         // of `slide`
+  const char* function = nullptr;  // a literal
+  int axis = 0;
 
   bool may_fail() const { return mode == loops::IndexMode::drop; }
   void describe(Operands& o) const { o.reads(from, shape), o.writes(to, shape); }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <nax/nax.hpp>
 #include <string>
 #include <vector>
@@ -60,5 +61,13 @@ void expect_same_error(const F& f) {
       text_of<E>([&] { f([](const auto& x) { return nax::device_put(nax::eval(x), gpu()); }); });
   EXPECT_EQ(actual, expected);
 }
+
+// Calls with indices wait for their verdict for as long as this lives.
+struct ChecksAtOnce {
+  ChecksAtOnce() { setenv("NAX_CHECK_INDICES", "1", 1); }
+  ~ChecksAtOnce() { unsetenv("NAX_CHECK_INDICES"); }
+  ChecksAtOnce(const ChecksAtOnce&) = delete;
+  ChecksAtOnce& operator=(const ChecksAtOnce&) = delete;
+};
 
 }  // namespace both_devices

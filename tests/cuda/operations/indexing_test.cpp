@@ -1,4 +1,7 @@
+#include <thread>
+
 #include "both_devices.hpp"
+#include "launches.hpp"
 
 // Index arrays, masks and take on a GPU.
 namespace indexing_test {
@@ -92,7 +95,9 @@ TEST(IndexingOnGpu, OneHotOfAllSizes) {
   });
 }
 
+// Where calls wait, errors are the host's.
 TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
+  const ChecksAtOnce checks;
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 4, 9})); });
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<int>{0, 3, -5})); });
   expect_same_error<IndexError>([](auto put) { put(matrix())(put(Array<std::uint64_t>{0, 1ull << 63})); });
@@ -102,12 +107,64 @@ TEST(IndexingOnGpu, IndicesOutOfRangeAreNamed) {
 }
 
 TEST(IndexingOnGpu, ManyIndicesAreChecked) {
+  const ChecksAtOnce checks;
   for (const int n : {511, 513, 3000}) {
     expect_same([=](auto put) { return put(waves(50))(put(eval(arange<int>(n) % 100 - 50))); });
     for (const int bad : {0, 510, n - 1})
       expect_same_error<IndexError>(
           [=](auto put) { put(matrix())(put(eval(where(arange<int>(n) == bad, 9, 2)))); });
   }
+}
+
+// Where they do not, the next wait has the error, and the index reads 0 or writes nothing.
+void expect_late_error(const std::string& text) {
+  EXPECT_EQ(
+      text_of<IndexError>([] { block_until_ready(device_put(Array<float>{1}, gpu())); }),
+      text +
+          "; found while waiting for cuda:0, with NAX_CHECK_INDICES=1 in the environment the call itself "
+          "throws");
+  EXPECT_NO_THROW(block_until_ready(device_put(Array<float>{1}, gpu())));
+}
+TEST(IndexingOnGpu, ErrorsComeAtTheNextWait) {
+  const Array<float> x = device_put(eval(matrix()), gpu());
+  const Array<float> taken = take(x, device_put(Array<int>{1, 24, 25}, gpu()));
+  expect_late_error("take: index 24 is out of bounds for axis 0 with size 24");
+  EXPECT_EQ(taken.to_vector()[1], 0.f);
+  const Array<float> rows = x(device_put(Array<int>{0, -5}, gpu()));
+  expect_late_error("index: index -5 is out of bounds for axis 0 with size 4");
+  const Array<float> put = x.at(device_put(Array<int>{9}, gpu())).set(7.f);
+  expect_late_error("index: index 9 is out of bounds for axis 0 with size 4");
+  EXPECT_EQ(put.to_vector(), x.to_vector());
+  const Array<float> along =
+      take_along_axis(x, device_put(Array<int>{{6}, {0}, {0}, {0}}, gpu()), {.axis = 1});
+  expect_late_error("take_along_axis: index 6 is out of bounds for axis 1 with size 6");
+}
+TEST(IndexingOnGpu, ErrorsComeOnceAndFromAllThreads) {
+  const Array<float> x = device_put(eval(matrix()), gpu());
+  const Array<int> bad = device_put(Array<int>{4}, gpu()), worse = device_put(Array<int>{5}, gpu());
+  const Array<float> first = x(bad), second = x(worse);
+  expect_late_error("index: index 4 is out of bounds for axis 0 with size 4");
+  std::thread([&] { block_until_ready(x); }).join();
+  std::thread([&] { const Array<float> lost = x(worse); }).join();
+  expect_late_error("index: index 5 is out of bounds for axis 0 with size 4");
+  EXPECT_EQ(text_of<IndexError>([&] { x(bad).to_vector(); }).find("index: index 4 is out of bounds"), 0u);
+  EXPECT_EQ(text_of<IndexError>([&] { sum(x(bad)).item(); }).find("index: index 4 is out of bounds"), 0u);
+}
+TEST(IndexingOnGpu, ErrorsOfNetworksComeLate) {
+  const Array<float> table = device_put(eval(matrix()), gpu());
+  const Array<int> words = device_put(Array<int>{1, 4}, gpu());
+  const auto loss = [&](const Array<float>& t) {
+    return mean(nn::softmax_cross_entropy_with_integer_labels(t(words), device_put(Array<int>{0, 6}, gpu())));
+  };
+  const Array<float> slope = grad(loss)(table);
+  expect_late_error("index: index 4 is out of bounds for axis 0 with size 4");
+}
+// One launch finds what indices mean, another one reads.
+TEST(IndexingOnGpu, ReadsAreTwoLaunches) {
+  const Array<float> x = device_put(eval(matrix()), gpu());
+  const Array<int> places = device_put(Array<int>{1, 0}, gpu());
+  Array<float> y;
+  expect_launches(2, [&] { y = take(x, places, {.axis = 0}); });
 }
 
 TEST(IndexingOnGpu, IndicesElsewhereAreAnError) {

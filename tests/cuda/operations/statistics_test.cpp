@@ -153,6 +153,7 @@ TEST(StatisticsOnGpu, ElementsPut) {
     return grad([&](const Array<float>& x) { return sum(nax::put(x, places, v) * x); })(put(waves(6)));
   });
   expect_same([=](auto put) { return place(put(waves(6)), put(waves(6)) > 0.f, std::vector<float>{7, 8}); });
+  const ChecksAtOnce checks;
   expect_same_error<IndexError>([](auto put) { return nax::put(put(waves(6)), std::vector<int>{6}, 1.f); });
 }
 

@@ -38,6 +38,25 @@ TEST_F(Order, UploadsDoNotWaitForLaterKernels) {
   EXPECT_EQ(kept.to_vector(), std::vector<float>(10, 1.f));
 }
 
+// Reads at indices return while the stream is held: the next wait has the error.
+TEST_F(Order, ReadsAtIndicesDoNotWait) {
+  const Array<float> x = there(nax::arange<float>(6));
+  const Array<int> places = nax::device_put(Array<int>{1, 9}, gpu());
+  const nax::cuda::StreamInUse mine = nax::cuda::use(gpu());
+  stand_in::hold(mine);
+  const Array<float> y = x(places);  // would wait for ever
+  stand_in::release(mine);
+  try {
+    nax::block_until_ready(y);
+    ADD_FAILURE() << "no error";
+  } catch (const nax::IndexError& error) {
+    EXPECT_EQ(std::string(error.what()).find("index: index 9 is out of bounds for axis 0 with size 6; found"),
+              0u)
+        << error.what();
+  }
+  EXPECT_EQ(y.to_vector(), (std::vector<float>{1, 0}));
+}
+
 // A pipeline's upload is computed with while the next is on its way.
 TEST_F(Order, UploadsAreWaitedForOneByOne) {
   std::latch uploaded(1), computed(1);

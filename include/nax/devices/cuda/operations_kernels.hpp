@@ -117,6 +117,7 @@ class KernelOperations final : public backend::Operations {
   void run(const ops::Scatter& f, const ops::Call& c) { launch_scatter(c.device, placed(f.loop, c), f.add); }
   ops::Verdict run(const ops::WrapIndices& f, const ops::Call& c) {
     const Loop<2> loop = collapsed<2>(f.shape, {placed(f.from, c.in(0)), placed(f.to, c.in(1))});
+    if (f.function) return launch_note_indices(c.device, loop, f), false;
     if (f.mode == loops::IndexMode::drop && !nax::detail::graph_recording)  // a graph waits for nothing
       return launch_drop_indices(c.device, loop, f.from.stored, f.extent);
     launch_wrap_indices(c.device, loop, f.from.stored, f.extent, f.mode, f.window);

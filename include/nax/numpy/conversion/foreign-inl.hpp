@@ -21,7 +21,7 @@ class ForeignElements final : public BufferSource {
     if (lies_in_memory()) return first_;
     std::call_once(copied_, [this] {
       copy_.reset(new std::max_align_t[bytes_ / sizeof(std::max_align_t) + 1]);
-      accelerator_of(device_).copy_to_host(device_, copy_.get(), first_, bytes_);
+      copy_bytes(Device{}, copy_.get(), device_, first_, bytes_);
     });
     return copy_.get();
   }

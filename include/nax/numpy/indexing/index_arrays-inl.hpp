@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "nax/loops/element_bytes.hpp"
 #include "nax/numpy/indexing/index_arrays.hpp"
@@ -51,6 +52,14 @@ NAX_ENGINE std::optional<std::int64_t> dropped_place(const ArrayBase& index) {
   return read_number(as_dtype(place, DType::int64), 0);
 }
 
+// Whether a call need not wait for the verdict: a GPU's kernels note indices out of range, and the next wait
+// throws. NAX_CHECK_INDICES=1 in the environment lets each call wait.
+NAX_ENGINE bool checks_later(Device device, loops::IndexMode mode) {
+  if (device.platform != Platform::cuda || mode != loops::IndexMode::drop || graph_recording) return false;
+  const char* const choice = std::getenv("NAX_CHECK_INDICES");
+  return !choice || *choice != '1';
+}
+
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
                                              std::int64_t extent, loops::IndexMode mode,
                                              std::int64_t window) {
@@ -62,7 +71,8 @@ NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBa
   if (extent == 0 && mode != loops::IndexMode::drop) throw_index(function, 0, axis, 0);
   const ops::Verdict dropped = backend::run(
       device, ops::WrapIndices{mode, extent, frame.shape, plain_operand(index, layout_of(index).strides),
-                               plain_operand(out, layout_of(out).strides), window});
+                               plain_operand(out, layout_of(out).strides), window,
+                               checks_later(device, mode) ? function : nullptr, axis});
   // While a graph is recorded it is not known: indices out of range read as 0, and write nothing.
   if (dropped.value_or(!graph_recording))
     if (const auto place = dropped_place(out)) {

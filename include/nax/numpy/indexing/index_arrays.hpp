@@ -10,8 +10,8 @@
 #include "nax/numpy/indexing/slice.hpp"
 #include "nax/numpy/views/copy.hpp"
 
-// Index arrays on all devices. What an index of a GPU means depends on its values: where these are checked or
-// counted, the host waits for one number.
+// Index arrays on all devices. Where numbers on a GPU are counted the host waits for one number; where they
+// are checked it does not (checks_later).
 NAX_BEGIN
 namespace detail {
 
@@ -30,7 +30,8 @@ NAX_ENGINE void check_integers(const char* function, const ArrayBase& x, std::in
                                FunctionRef<void(std::int64_t)> refuse);
 
 // Indices of any integer type as int64, counted from the front. Throws IndexError, which names the first that
-// is out of range, unless the mode brings it into range. `window`: of the mode slide.
+// is out of range, unless the mode brings it into range: for an array on a GPU the next wait throws.
+// `window`: of the mode slide; `function`: a literal.
 NAX_ENGINE Array<std::int64_t> wrapped_index(const char* function, const ArrayBase& index, int axis,
                                              std::int64_t extent, loops::IndexMode mode,
                                              std::int64_t window = 1);

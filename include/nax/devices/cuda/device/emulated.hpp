@@ -14,6 +14,7 @@
 #include "nax/core/graph_memory.hpp"
 #include "nax/core/os/os.hpp"
 #include "nax/devices/cuda/device/device_count.hpp"
+#include "nax/devices/cuda/device/index_faults.hpp"
 #include "nax/devices/cuda/launch/launch_emulated.hpp"
 
 // Emulated GPU: host memory and loops behind the GPU interface. It lets the whole path be tested anywhere,
@@ -118,6 +119,7 @@ class EmulatedAccelerator final : public detail::Accelerator {
     emulate([=] { std::memset(memory, 0, bytes); });
   }
   void synchronize(Device) override {}
+  void throw_late_errors(Device device) override { IndexFaults::check(device); }
   MemoryStats memory_stats(Device device) override {
     const Memory& memory = memory_[device.ordinal];
     return {.in_use = memory.in_use,

@@ -5,6 +5,7 @@
 #include "nax/core/accelerator.hpp"
 #include "nax/core/graph_memory.hpp"
 #include "nax/devices/cuda/device/gpu_graphs.hpp"
+#include "nax/devices/cuda/device/index_faults.hpp"
 #include "nax/devices/cuda/device/memory_pool.hpp"
 #include "nax/devices/cuda/device/streams.hpp"
 
@@ -72,6 +73,7 @@ class Gpu final : public detail::Accelerator {
     const StreamInUse stream = use(device);
     wait_for(stream);
   }
+  void throw_late_errors(Device device) override { IndexFaults::check(device); }
 
   void copy_to_device(Device device, void* to, const void* from, std::size_t bytes) override {
     const StreamInUse stream = use(device);

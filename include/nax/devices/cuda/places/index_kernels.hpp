@@ -4,6 +4,7 @@
 
 #include "nax/backend/operations.hpp"
 #include "nax/core/transfer.hpp"
+#include "nax/devices/cuda/device/index_faults.hpp"
 #include "nax/devices/cuda/device/scratch.hpp"
 #include "nax/devices/cuda/launch/elements.hpp"
 #include "nax/devices/cuda/launch/launch.hpp"
@@ -37,6 +38,12 @@ struct WrapIndex {
     const std::int64_t index = wrapped(k, wide_of(from) == Wide::u64 && k < 0);
     *reinterpret_cast<Index*>(at[1]) = index;
     return index == loops::dropped_index;
+  }
+  // As it was given.
+  constexpr std::int64_t index(std::int64_t i) const {
+    char* at[2];
+    loop.locate(i, at);
+    return load_as<std::int64_t>(from, at[0]);
   }
 
  private:
@@ -76,6 +83,24 @@ inline void launch_wrap_indices(Device device, const Loop<2>& loop, DType from, 
                                 IndexMode mode, std::int64_t window) {
   for_each_narrow(loop, [&](const Loop<2>& part) {
     launch(device, part.size, WrapIndex<std::int64_t>{part, from, extent, mode, window});
+  });
+}
+// Wraps indices, and notes one that is out of range.
+template <class Index>
+struct NoteIndex {
+  WrapIndex<Index> wrap;
+  IndexFault* fault;
+  const char* function;
+  int axis;
+  constexpr void operator()(std::int64_t i) const {
+    if (wrap.write(i)) IndexFault::note(*fault, function, wrap.index(i), axis, wrap.extent);
+  }
+};
+inline void launch_note_indices(Device device, const Loop<2>& loop, const ops::WrapIndices& f) {
+  IndexFault* const fault = IndexFaults::of(device);
+  for_each_narrow(loop, [&](const Loop<2>& part) {
+    const WrapIndex<std::int64_t> wrap{part, f.from.stored, f.extent, f.mode, f.window};
+    launch(device, part.size, NoteIndex<std::int64_t>{wrap, fault, f.function, f.axis});
   });
 }
 // Wraps indices and drops those out of range; true where one was. The host waits for the answer.
