@@ -5,8 +5,9 @@
 
 #include "nax/core/abi.hpp"
 
-// Describes functions of row-major rows of float or double. Operands and results, in order; each has the
-// elements of all rows, `n` ones (of one row), or one a row:
+// Describes functions of row-major rows of float or double, on GPUs also of 16 bits, which are computed in
+// float: means, deviations, roots, greatest elements and logarithms are float then. Operands and results, in
+// order; each has the elements of all rows, `n` ones (of one row), or one a row:
 //
 //   softmax, log_softmax   x -> y
 //   logsumexp, variance    x -> one a row; of a variance `number` is the divisor
@@ -16,8 +17,8 @@
 //   log_softmax_gradient   g, y -> that of x
 //   standardize_gradient   g, y, inverse deviations -> that of x
 //   layer_norm_gradient    g, x, means, inverse deviations, scale (n) -> that of x, those of scale and bias
-//                          (n), each or null; where `number` is 1, for float on GPUs, that of x is added to
-//                          the result
+//                          (n), each or null; where `number` is 1, on GPUs but for double, that of x is added
+//                          to the result
 //   rms_norm               x, scale (n) -> y, inverse roots of the mean square, one a row or null; `number`
 //                          is added to mean squares
 //   rms_norm_gradient      g, x, inverse roots, scale (n) -> that of x, that of scale (n), each or null;
@@ -68,6 +69,17 @@ struct Rows {
   std::int64_t rows = 0, n = 0;
   double number = 0;
 
+  // Whether operand or result `i` has numbers that were found on the way, one a row.
+  bool is_number(int i) const {
+    if (function == RowFunction::layer_norm_gradient || function == RowFunction::cross_entropy_gradient)
+      return i == 2 || i == 3;
+    return i == 2 &&
+           (function == RowFunction::standardize_gradient || function == RowFunction::rms_norm_gradient);
+  }
+  bool gives_number(int i) const {
+    return i > 0 && (function == RowFunction::standardize || function == RowFunction::rms_norm ||
+                     function == RowFunction::cross_entropy);
+  }
   // How many elements operand or result `i` has.
   std::int64_t operand_size(int i) const {
     switch (function) {

@@ -118,18 +118,18 @@ struct RmsNormOptions {
 // if an axis is out of bounds, and ValueError if one repeats.
 template <class T>
 Array<T> rms_norm(const Array<T>& x, const Array<T>& scale, const RmsNormOptions& options = {}) {
+  if constexpr (nax::detail::may_have_rows<T>) {
+    const AxisMarks visible = nax::detail::marked_axes("rms_norm", options.axis, x.ndim());
+    const std::int64_t n = nax::detail::RowCount(nax::detail::layout_of(x), visible).length;
+    if (nax::detail::standardizes_rows(x, visible) && nax::detail::is_plain_row(scale, n, visible)) {
+      nax::detail::check_reducible("rms_norm", x);
+      return nax::detail::rms_norm_rows(x, scale, visible, options.epsilon);
+    }
+  }
   if constexpr (!std::is_same_v<nax::detail::lane_t<T>, T>) {
     return nax::detail::in_lanes<T>(
         [&](const auto& wide, const auto& by) { return rms_norm(wide, by, options); }, x, scale);
   } else {
-    if constexpr (simd::has_packet<T>) {
-      const AxisMarks visible = nax::detail::marked_axes("rms_norm", options.axis, x.ndim());
-      const std::int64_t n = nax::detail::RowCount(nax::detail::layout_of(x), visible).length;
-      if (nax::detail::standardizes_rows(x, visible) && nax::detail::is_plain_row(scale, n, visible)) {
-        nax::detail::check_reducible("rms_norm", x);
-        return nax::detail::rms_norm_rows(x, scale, visible, options.epsilon);
-      }
-    }
     return x *
            rsqrt(mean(square(x), {.axis = options.axis, .keepdims = true}) +
                  static_cast<T>(options.epsilon)) *

@@ -13,7 +13,7 @@ namespace detail {
 
 template <class T>
 bool has_cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const AxisMarks& visible) {
-  return simd::has_packet<T> && layout_of(x).size() > 0 &&
+  return has_rows<T>(x.device()) && layout_of(x).size() > 0 &&
          static_cast<const Frame&>(layout_of(x)) == static_cast<const Frame&>(layout_of(labels)) &&
          marks_suffix(visible);
 }
@@ -27,7 +27,9 @@ std::optional<T> number_everywhere(const Array<T>& g) {
 
 template <class T>
 struct CrossEntropyRows {
-  Array<T> x, labels, greatest, logarithms;
+  using Number = lane_t<T>;
+  Array<T> x, labels;
+  Array<Number> greatest, logarithms;
   AxisMarks visible;
 
   Array<T> gradient_of_x(const Array<T>& g, const Frame& of_value) const {
@@ -45,7 +47,7 @@ struct CrossEntropyRows {
     const Device device = number ? device_for("softmax_cross_entropy", x, labels)
                                  : device_for("softmax_cross_entropy", x, labels, g);
     const ArrayBase result = allocate(dtype_of<T>, layout_of(x), device);
-    cpu::provide<cpu::RowKernel<function>, T>();
+    provide_rows<function, T>();
     run_rows(function, marked_count(visible, layout_of(x)), static_cast<double>(number.value_or(T(0))),
              {&from_x, &from_labels, &greatest, &logarithms, number ? nullptr : &from_g}, {&result});
     return typed<T>(result);
@@ -85,10 +87,11 @@ Array<T> cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const Axi
   CrossEntropyRows<T> kept{x, labels, {}, {}, visible};
   Array<T> result = typed<T>(allocate(dtype_of<T>, rows, device));
   if (recorded) {
-    kept.greatest = typed<T>(allocate(dtype_of<T>, rows, device));
-    kept.logarithms = typed<T>(allocate(dtype_of<T>, rows, device));
+    using Number = lane_t<T>;
+    kept.greatest = typed<Number>(allocate(dtype_of<Number>, rows, device));
+    kept.logarithms = typed<Number>(allocate(dtype_of<Number>, rows, device));
   }
-  cpu::provide<cpu::RowKernel<function>, T>();
+  provide_rows<function, T>();
   run_rows(function, marked_count(visible, frame), 0, {&from_x, &from_labels},
            {&result, recorded ? &kept.greatest : nullptr, recorded ? &kept.logarithms : nullptr});
   check_result("softmax_cross_entropy", result, {&x, &labels});

@@ -11,7 +11,8 @@ template <class T>
 class LayerNormShares : public NormShares<LayerNormShares<T>, T, 3> {
   using Base = NormShares<LayerNormShares<T>, T, 3>;
   friend Base;
-  using Base::x_, Base::scale_, Base::visible_, Base::epsilon_, Base::leading;
+  using Base::scale_, Base::visible_, Base::epsilon_, Base::leading;
+  using Number = typename Base::Number;
 
  public:
   LayerNormShares(const Array<T>& x, const Array<T>& scale, const Array<T>& bias,
@@ -22,27 +23,28 @@ class LayerNormShares : public NormShares<LayerNormShares<T>, T, 3> {
 
  private:
   static constexpr const char* name = "layer_norm";
-  Array<T> share_by_parts(const Array<T>& g, std::size_t which) const {
+  Array<Number> share_by_parts(const Array<Number>& g, const Array<Number>& x, const Array<Number>& scale,
+                               std::size_t which) const {
     if (which == 0)
-      return standardize_gradient(evaluate(make_expr<rules::multiply>(g, scale_)),
-                                  standardize_parts(x_, visible_, epsilon_),
-                                  inverse_deviation(x_, visible_, epsilon_), visible_);
-    if (which == 2) return sum_over<T>(g, leading(), false, 1);
-    if (is_recorded(x_) || is_recorded(g))
-      return sum_over<T>(make_expr<rules::multiply>(g, standardize_parts(x_, visible_, epsilon_)), leading(),
-                         false, 1);
-    const auto standard = make_expr<rules::multiply>(make_expr<rules::subtract>(x_, means_), inverse_);
-    return sum_over<T>(make_expr<rules::multiply>(g, standard), leading(), false, 1);
+      return standardize_gradient(evaluate(make_expr<rules::multiply>(g, scale)),
+                                  standardize_parts(x, visible_, epsilon_),
+                                  inverse_deviation(x, visible_, epsilon_), visible_);
+    if (which == 2) return sum_over<Number>(g, leading(), false, 1);
+    if (is_recorded(x) || is_recorded(g))
+      return sum_over<Number>(make_expr<rules::multiply>(g, standardize_parts(x, visible_, epsilon_)),
+                              leading(), false, 1);
+    const auto standard = make_expr<rules::multiply>(make_expr<rules::subtract>(x, means_), inverse_);
+    return sum_over<Number>(make_expr<rules::multiply>(g, standard), leading(), false, 1);
   }
   void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 3>& to,
            bool adds) const {
     constexpr auto function = loops::RowFunction::layer_norm_gradient;
-    cpu::provide<cpu::RowKernel<function>, T>();
+    provide_rows<function, T>();
     run_rows(function, layout_of(scale_).size(), adds ? 1 : 0, {&g, &x, &means_, &inverse_, &scale_},
              {to[0], to[1], to[2]});
   }
 
-  const Array<T> means_, inverse_;
+  const Array<Number> means_, inverse_;
 };
 
 template <class T>

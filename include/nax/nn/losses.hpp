@@ -23,7 +23,7 @@ template <detail::ArrayLike X, detail::ArrayLike Y>
 auto softmax_cross_entropy(const X& logits, const Y& labels, const LossOptions& options = {}) {
   const auto x = detail::materialise(logits);
   using T = typename decltype(x)::value_type;
-  if constexpr (std::is_same_v<Y, Array<T>> && simd::has_packet<T>) {
+  if constexpr (std::is_same_v<Y, Array<T>> && nax::detail::may_have_rows<T>) {
     nax::detail::check_reducible("softmax_cross_entropy", x);
     const AxisMarks visible = nax::detail::marked_axes("softmax_cross_entropy", options.axis, x.ndim());
     if (nax::detail::has_cross_entropy_rows(x, labels, visible))

@@ -4,25 +4,33 @@
 
 #include "nax/expr/differentiation/shares_together.hpp"
 #include "nax/nn/standardized_rows.hpp"
+#include "nax/numpy/elementwise/cast.hpp"
 
 NAX_BEGIN
 namespace detail {
 
 // The gradients of x, scale and further parameters of normalised rows, in this order: of one operation, or of
 // the parts where another transform watches. Norm gives
-//   share_by_parts(g, which)   one gradient, written with recorded functions
-//   run(g, x, to, adds)        those that are wanted, into the arrays of `to`; `adds`: to that of x
+//   share_by_parts(g, x, scale, which)   one gradient, written with recorded functions, in Number
+//   run(g, x, to, adds)                  those that are wanted, into the arrays of `to`; `adds`: to that of x
 template <class Norm, class T, std::size_t count>
 class NormShares {
  public:
+  using Number = lane_t<T>;  // the type of sums
   Array<T> share(const Array<T>& g, std::size_t which) {
-    if (!is_one_operation(g)) return norm().share_by_parts(g, which);
+    if (!is_one_operation(g)) {
+      if constexpr (std::is_same_v<Number, T>)
+        return norm().share_by_parts(g, x_, scale_, which);
+      else
+        return in_lanes<T>([&](const auto&... wide) { return norm().share_by_parts(wide..., which); }, g, x_,
+                           scale_);
+    }
     return typed<T>(together_.take(g, which, [&] { return shares(g, nullptr); }));
   }
-  // Adds that of x to a sum of cotangents of float; false where it does not.
+  // Adds that of x, computed in float, to a sum of cotangents; false where it does not.
   bool add_share(const ArrayBase& g_, ArrayBase& sum) {
     const Array<T> g = typed<T>(g_);
-    return dtype_of<T> == DType::float32 && is_one_operation(g) &&
+    return std::is_same_v<Number, float> && is_one_operation(g) &&
            takes_in_place(sum, x_.device(), dtype_of<T>, layout_of(x_)) && g.device() == x_.device() &&
            together_.take_others(g, [&] { return shares(g, &sum); });
   }

@@ -11,35 +11,37 @@ template <class T>
 class RmsNormShares : public NormShares<RmsNormShares<T>, T, 2> {
   using Base = NormShares<RmsNormShares<T>, T, 2>;
   friend Base;
-  using Base::x_, Base::scale_, Base::visible_, Base::epsilon_, Base::leading;
+  using Base::scale_, Base::visible_, Base::epsilon_, Base::leading;
 
  public:
-  RmsNormShares(const Array<T>& x, const Array<T>& scale, const Array<T>& inverse, const AxisMarks& visible,
-                double epsilon)
+  using Number = typename Base::Number;
+  RmsNormShares(const Array<T>& x, const Array<T>& scale, const Array<Number>& inverse,
+                const AxisMarks& visible, double epsilon)
       : Base(x, scale, visible, epsilon, {is_recorded(x), is_recorded(scale)}), inverse_(inverse) {}
 
  private:
   static constexpr const char* name = "rms_norm";
-  Array<T> share_by_parts(const Array<T>& g, std::size_t which) const {
-    const double n = static_cast<double>(layout_of(scale_).size());
-    const Array<T> squares = sum_over<T>(make_expr<rules::square>(x_), visible_, true, n);
-    const Array<T> inverse =
-        evaluate(make_expr<rules::rsqrt>(make_expr<rules::add>(squares, Array<T>(static_cast<T>(epsilon_)))));
-    const Array<T> y = evaluate(make_expr<rules::multiply>(x_, inverse));
-    if (which == 1) return sum_over<T>(make_expr<rules::multiply>(g, y), leading(), false, 1);
-    const Array<T> scaled = evaluate(make_expr<rules::multiply>(g, scale_));
-    const Array<T> along = sum_over<T>(make_expr<rules::multiply>(scaled, y), visible_, true, n);
+  Array<Number> share_by_parts(const Array<Number>& g, const Array<Number>& x, const Array<Number>& scale,
+                               std::size_t which) const {
+    const double n = static_cast<double>(layout_of(scale).size());
+    const Array<Number> squares = sum_over<Number>(make_expr<rules::square>(x), visible_, true, n);
+    const Array<Number> inverse = evaluate(make_expr<rules::rsqrt>(
+        make_expr<rules::add>(squares, Array<Number>(static_cast<Number>(epsilon_)))));
+    const Array<Number> y = evaluate(make_expr<rules::multiply>(x, inverse));
+    if (which == 1) return sum_over<Number>(make_expr<rules::multiply>(g, y), leading(), false, 1);
+    const Array<Number> scaled = evaluate(make_expr<rules::multiply>(g, scale));
+    const Array<Number> along = sum_over<Number>(make_expr<rules::multiply>(scaled, y), visible_, true, n);
     return evaluate(make_expr<rules::multiply>(
         inverse, make_expr<rules::subtract>(scaled, make_expr<rules::multiply>(y, along))));
   }
   void run(const ArrayBase& g, const ArrayBase& x, const std::array<const ArrayBase*, 2>& to,
            bool adds) const {
     constexpr auto function = loops::RowFunction::rms_norm_gradient;
-    cpu::provide<cpu::RowKernel<function>, T>();
+    provide_rows<function, T>();
     run_rows(function, layout_of(scale_).size(), adds ? 1 : 0, {&g, &x, &inverse_, &scale_}, {to[0], to[1]});
   }
 
-  const Array<T> inverse_;
+  const Array<Number> inverse_;
 };
 
 // Precondition: standardizes_rows(x, visible), is_plain_row(scale, ...).
@@ -50,10 +52,13 @@ Array<T> rms_norm_rows(const Array<T>& x_, const Array<T>& scale, const AxisMark
   const Frame frame = layout_of(x);
   const Device device = device_for("rms_norm", x, scale);
   const bool recorded = is_recorded(x_) || is_recorded(scale);
-  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device)), inverse;
+  using Number = lane_t<T>;
+  Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device));
+  Array<Number> inverse;
   if (recorded)
-    inverse = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, over_frame(visible, frame), true), device));
-  cpu::provide<cpu::RowKernel<function>, T>();
+    inverse = typed<Number>(
+        allocate(dtype_of<Number>, reduced_frame(frame, over_frame(visible, frame), true), device));
+  provide_rows<function, T>();
   run_rows(function, marked_count(visible, frame), epsilon, {&x, &scale},
            {&result, recorded ? &inverse : nullptr});
   check_result("rms_norm", result, {&x_, &scale});

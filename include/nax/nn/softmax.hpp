@@ -17,14 +17,19 @@ template <loops::RowFunction function, class X>
 auto softmax_value(const X& x, const AxisMarks& visible) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
+  if constexpr (is_array_v<X> && may_have_rows<T>) {
+    const Frame frame = frame_of(x);
+    if (has_rows<T>(x.device()) && marks_suffix(visible))
+      return rows_value<function>(x, marked_count(visible, frame), frame);
+  }
   if constexpr (!std::is_same_v<Lane, T>) {
+    if constexpr (!is_array_v<X>)
+      if (computed_on_accelerator(x)) return softmax_value<function>(materialise(x), visible);
     return from_accumulator<T>(
         contiguous(softmax_value<function>(lane_rows(materialise(x)), visible), transforms_handled));
   } else {
     const Frame frame = frame_of(x);
-    if constexpr (is_array_v<X> && simd::has_packet<T>) {
-      if (marks_suffix(visible)) return rows_value<function>(x, marked_count(visible, frame), frame);
-    } else if constexpr (has_row_blocks<X>) {
+    if constexpr (has_row_blocks<X>) {
       if (computed_on_accelerator(x)) return softmax_value<function>(materialise(x), visible);
       if (marks_suffix(visible)) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, frame));

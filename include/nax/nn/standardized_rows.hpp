@@ -29,7 +29,7 @@ Array<T> standardize_parts(const Array<T>& x, const AxisMarks& visible, double e
 // Whether an operation on rows may run over x.
 template <class T>
 bool standardizes_rows(const Array<T>& x, const AxisMarks& visible) {
-  return simd::has_packet<T> && layout_of(x).size() > 0 && marks_suffix(visible);
+  return has_rows<T>(x.device()) && layout_of(x).size() > 0 && marks_suffix(visible);
 }
 
 // The derivative of y = standardize(x), which is symmetric, applied to g: with s = `inverse`,
@@ -53,7 +53,9 @@ Array<T> standardize_gradient(const Array<T>& g, const Array<T>& y, const Array<
 // allocated where it is wanted.
 template <class T>
 struct StandardizedRows {
-  Array<T> value, means, inverse;
+  using Number = lane_t<T>;
+  Array<T> value;
+  Array<Number> means, inverse;
   StandardizedRows(const Array<T>& x_, const AxisMarks& visible, double epsilon, bool recorded,
                    const Array<T>* scale = nullptr, const Array<T>* bias = nullptr) {
     const ArrayBase x = contiguous(x_, transforms_handled);
@@ -62,10 +64,10 @@ struct StandardizedRows {
     value = typed<T>(allocate(dtype_of<T>, frame, device));
     if (recorded) {
       const Frame one_a_row = reduced_frame(frame, over_frame(visible, frame), true);
-      if (scale) means = typed<T>(allocate(dtype_of<T>, one_a_row, device));
-      inverse = typed<T>(allocate(dtype_of<T>, one_a_row, device));
+      if (scale) means = typed<Number>(allocate(dtype_of<Number>, one_a_row, device));
+      inverse = typed<Number>(allocate(dtype_of<Number>, one_a_row, device));
     }
-    cpu::provide<cpu::RowKernel<loops::RowFunction::standardize>, T>();
+    provide_rows<loops::RowFunction::standardize, T>();
     run_rows(loops::RowFunction::standardize, marked_count(visible, frame), epsilon, {&x, scale, bias},
              {&value, recorded && scale ? &means : nullptr, recorded ? &inverse : nullptr});
   }

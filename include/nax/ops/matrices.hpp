@@ -176,15 +176,18 @@ struct Sylvester {
   void fields(const auto& each) const { each(batch); }
   const char* name() const { return "solve_sylvester"; }
 };
-// The function of row-major rows, of dtype float32 or float64. Operands: most_operands and most_results
-// addresses, each optional.
+// The function of row-major rows, of dtype float32 or float64, or of 16 bits where a device has it. Operands:
+// most_operands and most_results addresses, each optional.
 struct Rows {
   loops::Rows what;
   DType dtype;
 
   void describe(Operands& o) const {
-    for (int i = 0; i < loops::Rows::most_operands; ++i) o.may_read(dtype, what.operand_size(i));
-    for (int i = 0; i < loops::Rows::most_results; ++i) o.may_write(dtype, what.result_size(i));
+    const DType number = detail::lane_of(dtype);
+    for (int i = 0; i < loops::Rows::most_operands; ++i)
+      o.may_read(what.is_number(i) ? number : dtype, what.operand_size(i));
+    for (int i = 0; i < loops::Rows::most_results; ++i)
+      o.may_write(what.gives_number(i) ? number : dtype, what.result_size(i));
   }
   void fields(const auto& each) const { each(what.rows, what.n, what.number); }
   const char* name() const { return loops::name_of(what.function); }

@@ -111,7 +111,7 @@ TYPED_TEST(NormsOnGpu, CrossEntropyIsTheHosts) {
 // Rows that are cut into parts, of pieces and others.
 template <class T>
 class LongRowsOnGpu : public NormsOnGpu<T> {};
-using LongTypes = testing::Types<float, double>;
+using LongTypes = testing::Types<float, double, bfloat16>;
 TYPED_TEST_SUITE(LongRowsOnGpu, LongTypes);
 constexpr Size long_sizes[] = {{3, 20000}, {2, 16401}, {1, 16388}};
 
@@ -135,7 +135,7 @@ TYPED_TEST(LongRowsOnGpu, HaveTheHostsNorms) {
 }
 TYPED_TEST(LongRowsOnGpu, HaveTheHostsCrossEntropy) {
   using A = Array<TypeParam>;
-  constexpr TypeParam inf = std::numeric_limits<TypeParam>::infinity();
+  const TypeParam inf(std::numeric_limits<float>::infinity());
   const auto f = [](const A& x, const A& labels) { return A(nn::softmax_cross_entropy(x, labels)); };
   for (const Size& size : long_sizes) {
     const auto labels = [&] { return A(nn::softmax(numbers<TypeParam>(size, 100))); };
@@ -216,22 +216,23 @@ TEST(NormsOnGpuUnderTransforms, AreTheHosts) {
       1e-10);
 }
 
-TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
+// Half types take as many as float.
+template <class T>
+class NormsOnGpuLaunches : public testing::Test {};
+using LaunchTypes = testing::Types<float, nax::half, bfloat16>;
+TYPED_TEST_SUITE(NormsOnGpuLaunches, LaunchTypes);
+TYPED_TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
+  using A = Array<TypeParam>;
   const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
   const Size size{60, 40};
-  const Array<float> x = put(numbers<float>(size)), g = put(numbers<float>(size, 3)),
-                     scale = put(parameter<float>(40, 5)), bias = put(parameter<float>(40, 50));
-  using A = Array<float>;
+  const A x = put(numbers<TypeParam>(size)), g = put(numbers<TypeParam>(size, 3)),
+          scale = put(parameter<TypeParam>(40, 5)), bias = put(parameter<TypeParam>(40, 50));
   expect_launches(1, [&] { nn::softmax(x); });
-  expect_launches(1, [&] { nn::standardize(x); });
-  expect_launches(1, [&] { var(x, {.axis = -1}); });
+  expect_launches(1, [&] { nn::log_softmax(x); });
+  expect_launches(1, [&] { logsumexp(x, {.axis = -1}); });
   expect_launches(1, [&] { nn::layer_norm(x, scale, bias); });
   expect_launches(1, [&] { nn::rms_norm(x, scale); });
   expect_launches(1, [&] { nn::softmax_cross_entropy(x, g); });
-  expect_launches(1, [&] { sum(x); });
-  expect_launches(1, [&] { sum(x, {.axis = 0}); });
-  const A many = put(waves(40000));
-  expect_launches(2, [&] { sum(many); });
 
   const auto [y, pull] =
       vjp([](const A& a, const A& s, const A& b) { return A(nn::layer_norm(a, s, b)); }, x, scale, bias);
@@ -240,11 +241,51 @@ TEST(NormsOnGpuLaunches, OfValuesAndGradients) {
   expect_launches(1, [&, &pull_x = pull_x] { pull_x(g); });
   const auto [r, pull_rms] = vjp([](const A& a, const A& s) { return A(nn::rms_norm(a, s)); }, x, scale);
   expect_launches(2, [&, &pull_rms = pull_rms] { pull_rms(g); });
-  const auto [s, pull_standardized] = vjp([](const A& a) { return A(nn::standardize(a)); }, x);
-  expect_launches(1, [&, &pull_standardized = pull_standardized] { pull_standardized(g); });
+  const auto [p, pull_softmax] = vjp([](const A& a) { return A(nn::softmax(a)); }, x);
+  expect_launches(1, [&, &pull_softmax = pull_softmax] { pull_softmax(g); });
+  const auto [l, pull_log] = vjp([](const A& a) { return A(nn::log_softmax(a)); }, x);
+  expect_launches(1, [&, &pull_log = pull_log] { pull_log(g); });
   const auto [e, pull_entropy] = vjp([&](const A& a) { return A(nn::softmax_cross_entropy(a, g)); }, x);
-  const A one_a_row = put(waves(60));
+  const A one_a_row = put(parameter<TypeParam>(60, 0));
   expect_launches(1, [&, &pull_entropy = pull_entropy] { pull_entropy(one_a_row); });
+}
+
+TEST(NormsOnGpuLaunchesOfFloat, OfSumsAndVariances) {
+  const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
+  using A = Array<float>;
+  const A x = put(numbers<float>({60, 40})), many = put(waves(40000));
+  expect_launches(1, [&] { nn::standardize(x); });
+  expect_launches(1, [&] { var(x, {.axis = -1}); });
+  expect_launches(1, [&] { sum(x); });
+  expect_launches(1, [&] { sum(x, {.axis = 0}); });
+  expect_launches(2, [&] { sum(many); });
+  const auto [s, pull] = vjp([](const A& a) { return A(nn::standardize(a)); }, x);
+  expect_launches(1, [&, &pull = pull] { pull(put(x)); });
+}
+
+// Statistics are float: means that a half type does not have, and epsilons that it rounds to 0.
+TYPED_TEST(NormsOnGpuLaunches, StatisticsAreFloat) {
+  using A = Array<TypeParam>;
+  const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
+  const A x = put((arange<float>(2048) * 0.f + 1000.f).template astype<TypeParam>().reshape({2, 1024}));
+  const A y = x.at(0, 0).set(TypeParam(1008.f)), one = put(ones<TypeParam>({1024})),
+          zero = put(zeros<TypeParam>({1024}));
+  const A z = nn::layer_norm(y, one, zero);
+  EXPECT_NEAR(static_cast<float>(z(0, 0).item()), 32.f, .2f);  // sqrt(1023)
+  EXPECT_NEAR(static_cast<float>(z(0, 1).item()), -1.f / 32, 1e-3f);
+  EXPECT_EQ(static_cast<float>(z(1, 5).item()), 0.f);
+  EXPECT_NEAR(static_cast<float>(sum(nn::softmax(zero)).item()), 1.f, 1e-2f);
+}
+TYPED_TEST(NormsOnGpuLaunches, HaveDerivativesOfSecondOrder) {
+  using A = Array<TypeParam>;
+  const auto loss = [](const A& row, const A& scale) {
+    const A y = nn::layer_norm(nn::rms_norm(row, scale), scale, scale);
+    return A(sum(y * sin(row)) + nn::softmax_cross_entropy(row, nn::softmax(scale)));
+  };
+  const auto slope = [&](const A& row, const A& scale) { return A(sum(square(grad(loss)(row, scale)))); };
+  expect_same(
+      [&](auto put) { return grad(slope)(put(parameter<TypeParam>(6, 3)), put(parameter<TypeParam>(6, 5))); },
+      sizeof(TypeParam) == 4 ? 1e-3 : .15);
 }
 
 #if defined(NAX_CUDA_EMULATED)

@@ -108,6 +108,20 @@ TEST(TrainingLaunches, OfATransformerLayerWithAdam) {
   EXPECT_LT(on_gpu.back(), on_gpu.front());
 }
 
+// Gradients of half types take two launches more than those of float, 31.
+TEST(TrainingLaunches, OfATransformerLayerOfBfloat16) {
+  using Layer = nn::TransformerEncoderLayer<bfloat16>;
+  const auto put = [](const auto& x) { return device_put(eval(x), gpu()); };
+  const Layer layer = tree::map(
+      put, Layer::make(random::key(1),
+                       {.features = 16, .heads = 2, .activation = nn::Activation::gelu, .pre_norm = true}));
+  const auto x = put(waves(256).reshape({2, 8, 16}).astype<bfloat16>());
+  const auto loss = [](const Layer& f, const Array<bfloat16>& from) {
+    return sum(f(from, {.is_causal = true}));
+  };
+  expect_launches(33, [&] { grad(loss)(layer, x); });
+}
+
 // A weight that three products share: each adds its share to the sum of the ones before.
 TEST(TrainingLaunches, OfAWeightThatIsUsedAgain) {
   const auto check = [&]<class T>(std::type_identity<T>, double tolerance) {

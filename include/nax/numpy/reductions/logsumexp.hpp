@@ -35,6 +35,13 @@ template <class X>
 auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
   using T = typename X::value_type;
   using Lane = lane_t<T>;
+  if constexpr (is_array_v<X> && may_have_rows<T>) {
+    const Frame frame = frame_of(x);
+    const std::int64_t length = marked_count(visible, frame);
+    if (has_rows<T>(x.device()) && length > 0 && layout_of(x).is_contiguous() && marks_suffix(visible))
+      return rows_value<loops::RowFunction::logsumexp>(
+          x, length, reduced_frame(frame, over_frame(visible, frame), keep));
+  }
   if constexpr (!std::is_same_v<Lane, T>) {
     return from_accumulator<T>(
         contiguous(logsumexp_value(lane_rows(materialise(x)), visible, keep), transforms_handled));
@@ -42,11 +49,7 @@ auto logsumexp_value(const X& x, const AxisMarks& visible, bool keep) {
     const Frame frame = frame_of(x);
     const AxisMarks marks = over_frame(visible, frame);
     const RowCount count(frame, visible);
-    if constexpr (is_array_v<X> && simd::has_packet<T>) {
-      constexpr auto function = loops::RowFunction::logsumexp;
-      if (count.length > 0 && layout_of(x).is_contiguous() && marks_suffix(visible))
-        return rows_value<function>(x, count.length, reduced_frame(frame, marks, keep));
-    } else if constexpr (has_row_blocks<X>) {
+    if constexpr (has_row_blocks<X>) {
       if (computed_on_accelerator(x)) return logsumexp_value(materialise(x), visible, keep);
       if (marks_suffix(visible) && count.length > 0) {
         Array<T> result = typed<T>(allocate(dtype_of<T>, reduced_frame(frame, marks, keep)));

@@ -7,8 +7,8 @@
 #include "nax/numpy/views/copy.hpp"
 
 // Functions of whole rows: softmax, normalisation, variances. What they work on is contiguous rows of float
-// or double; an expression is computed a few rows at a time, so that it is never written to memory as a
-// whole.
+// or double, on GPUs also of half types; an expression is computed a few rows at a time, so that it is never
+// written to memory as a whole.
 NAX_BEGIN
 namespace detail {
 
@@ -27,6 +27,18 @@ struct RowCount {
 template <class T>
 Array<lane_t<T>> lane_rows(const Array<T>& x) {
   return typed<lane_t<T>>(as_dtype(contiguous(x, transforms_handled), dtype_of<lane_t<T>>));
+}
+
+// Whether rows of T may have functions, and whether they have on a device: half types on GPUs alone.
+template <class T>
+inline constexpr bool may_have_rows = simd::has_packet<T> || !std::is_same_v<lane_t<T>, T>;
+template <class T>
+bool has_rows(Device device) {
+  return simd::has_packet<T> || (may_have_rows<T> && device.platform == Platform::cuda);
+}
+template <loops::RowFunction function, class T>
+void provide_rows() {
+  if constexpr (simd::has_packet<T>) cpu::provide<cpu::RowKernel<function>, T>();
 }
 
 // Whether blocks of X's rows can be computed where a kernel wants them.
@@ -79,7 +91,7 @@ NAX_ENGINE ArrayBase rows_value(loops::RowFunction function, const ArrayBase& x,
                                 const Frame& frame, double number);
 template <loops::RowFunction function, class T>
 Array<T> rows_value(const Array<T>& x, std::int64_t length, const Frame& frame, double number = 0) {
-  cpu::provide<cpu::RowKernel<function>, T>();
+  provide_rows<function, T>();
   return typed<T>(rows_value(function, handle_of(x), length, frame, number));
 }
 
@@ -90,8 +102,9 @@ NAX_ENGINE std::optional<ArrayBase> rows_gradient(loops::RowFunction function, c
 template <loops::RowFunction function, class T, class Otherwise, class... Other>
 Array<T> gradient_of_rows(const AxisMarks& visible, const Otherwise& otherwise, const Array<T>& g,
                           const Array<T>& y, const Other&... other) {
-  if constexpr (simd::has_packet<T>) {
-    cpu::provide<cpu::RowKernel<function>, T>();
+  if constexpr (may_have_rows<T>) {
+    provide_rows<function, T>();
+    if (!has_rows<T>(y.device())) return otherwise();
     if (std::optional<ArrayBase> result = rows_gradient(function, visible, {&g, &y, &other...}))
       return typed<T>(*std::move(result));
   }

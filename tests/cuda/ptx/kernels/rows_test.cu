@@ -195,6 +195,71 @@ class RowKernels : public on_card::Kernels {
     expect_near(biases, of_biases);
   }
 
+  // Rows of bfloat16, pieces of eight, computed in float: softmax, layer norm and its gradient.
+  void check_bfloat16(int n) {
+    SCOPED_TRACE(n);
+    using B = nax::bfloat16;
+    using nax::loops::RowFunction;
+    constexpr int rows = 3, per = 8;
+    const auto narrow = [](const Floats& wide) {
+      std::vector<B> x;
+      for (const float a : wide) x.push_back(static_cast<B>(a));
+      return x;
+    };
+    const std::vector<B> x = narrow(numbers(rows * n, 0)), g = narrow(numbers(rows * n, 70000)),
+                         scale = narrow(numbers(n, 5000));
+    const Array<B> on_x(x, stream), on_g(g, stream), on_scale(scale, stream), shares(x.size()), y(x.size()),
+        of_x(x.size());
+    const Array<float> means(rows), inverse(rows), scales(static_cast<std::size_t>(n)),
+        biases(static_cast<std::size_t>(n));
+    const int threads = nax::cuda::row_threads(n, per);
+    const RowOperands<B> softmax{n, 0, {on_x.data()}, {shares.data()}};
+    using Softmax = nax::cuda::SoftmaxRule<RowFunction::softmax, B, per>;
+    if (n <= 32 * threads)
+      launch(nax::cuda::RowsInRegisters<B, Softmax, 4>{softmax}, rows, threads);
+    else
+      launch(nax::cuda::WholeRows<B, Softmax>{softmax}, rows, threads);
+    using Moments = nax::cuda::MomentsRule<RowFunction::standardize, B, per>;
+    launch(nax::cuda::WholeRows<B, Moments>{{n,
+                                             1e-5f,
+                                             {on_x.data(), on_scale.data(), on_scale.data()},
+                                             {y.data(), reinterpret_cast<B*>(means.data()),
+                                              reinterpret_cast<B*>(inverse.data())}}},
+           rows, threads);
+    launch(nax::cuda::NormGradient<B, true, per>{rows, n, rows, on_g.data(), on_x.data(), means.data(),
+                                                 inverse.data(), on_scale.data(), of_x.data(), scales.data(),
+                                                 biases.data()},
+           1, n <= 256 ? threads : 256);
+    std::vector<double> of_scales(scales.size()), of_biases(scales.size());
+    const auto expect_rounded = [&](const Array<B>& actual, std::size_t at, double expected) {
+      ASSERT_NEAR(static_cast<double>(static_cast<float>(values(actual)[at])), expected,
+                  std::abs(expected) / 256 + 1e-6);
+    };
+    for (int row = 0; row < rows; ++row) {
+      const auto of = [&](const std::vector<B>& v, int i) {
+        return static_cast<double>(static_cast<float>(v[static_cast<std::size_t>(i)]));
+      };
+      double total = 0, mean = 0, squares = 0, along = 0, average = 0;
+      for (int i = 0; i < n; ++i) total += std::exp(of(x, row * n + i)), mean += of(x, row * n + i) / n;
+      for (int i = 0; i < n; ++i) squares += std::pow(of(x, row * n + i) - mean, 2) / n;
+      const double factor = 1 / std::sqrt(squares + 1e-5);
+      for (int i = 0; i < n; ++i) {
+        const double normal = (of(x, row * n + i) - mean) * factor, a = of(g, row * n + i);
+        of_scales[static_cast<std::size_t>(i)] += a * normal, of_biases[static_cast<std::size_t>(i)] += a;
+        average += a * of(scale, i) / n, along += a * of(scale, i) * normal / n;
+      }
+      for (const int i : {0, 1, n / 2, n - 1}) {
+        const auto at = static_cast<std::size_t>(row * n + i);
+        const double normal = (of(x, row * n + i) - mean) * factor;
+        expect_rounded(shares, at, std::exp(of(x, row * n + i)) / total);
+        expect_rounded(y, at, normal * of(scale, i) + of(scale, i));
+        expect_rounded(of_x, at, factor * (of(g, row * n + i) * of(scale, i) - average - normal * along));
+      }
+    }
+    expect_near(scales, of_scales);
+    expect_near(biases, of_biases);
+  }
+
   // Running sums of two lines, in chunks of 4096.
   template <class T>
   void check_scan(int n, bool reverse) {
@@ -325,6 +390,9 @@ TEST_F(RowKernels, NormGradientsAreThePlainLoops) {
 TEST_F(RowKernels, WholeAndInPartsAreThePlainLoops) {
   for (const int n : {4, 100, 1200}) check_rows<4>(n);
   for (const int n : {5, 101, 1201}) check_rows<1>(n);
+}
+TEST_F(RowKernels, Bfloat16IsComputedInFloat) {
+  for (const int n : {8, 64, 264, 1024, 2056}) check_bfloat16(n);
 }
 TEST_F(RowKernels, InRegistersHaveTheBitsOfThoseThatAreReadAgain) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();

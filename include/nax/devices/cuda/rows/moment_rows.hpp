@@ -12,13 +12,14 @@ struct Moments {
   double mean, squares;  // the sum of squares about the mean
 };
 // variance or standardize.
-template <loops::RowFunction what, class T, int per>
+template <loops::RowFunction what, class S, int per>
 struct MomentsRule {
+  using T = RowNumber<S>;
   using State = Moments;
   static constexpr bool writes_numbers = what == loops::RowFunction::variance;
 
   template <class OneTeam>
-  static constexpr Moments state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr Moments state(const OneTeam& team, const RowPart<S>& p) {
     const double mean = row_total<per, T>(
                             team, p.size, [](T a) { return a; }, p.from(0)) /
                         static_cast<double>(p.size);
@@ -40,7 +41,7 @@ struct MomentsRule {
     return {mean, team.combine(squares, RowSum())};
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const Moments& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const Moments& all) {
     using std::sqrt;
     const T mean = static_cast<T>(all.mean), squares = static_cast<T>(all.squares);
     if constexpr (what == loops::RowFunction::variance) {
@@ -60,16 +61,17 @@ struct MomentsRule {
   }
 };
 
-template <class T, int per>
+template <class S, int per>
 struct RmsNormRule : RowOfTwoSums {
+  using T = RowNumber<S>;
   template <class OneTeam>
-  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<S>& p) {
     return {row_total<per, T>(
                 team, p.size, [](T a) { return a * a; }, p.from(0)),
             0};
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const TwoSums& all) {
     using std::sqrt;
     const T squares = static_cast<T>(all.first);
     const T inverse = T(1) / sqrt(squares / static_cast<T>(p.length()) + p.operands.number);
@@ -81,25 +83,26 @@ struct RmsNormRule : RowOfTwoSums {
 
 // out = inverse (g - mean(g) - y mean(g y)), the mean of g only where the rows were centred, by the sums of g
 // and g y over rows of `length`; g and y are functions of the elements of the rows x. `adds`: out += that.
-template <bool centred, int per, class T, class OneTeam, class G, class Y, class... Rows>
+template <bool centred, int per, class T, class S, class OneTeam, class G, class Y, class... Rows>
 constexpr void write_normalized_gradient(const OneTeam& team, std::int64_t n, std::int64_t length,
                                          const TwoSums& sums, const G& g, const Y& y, T inverse, bool adds,
-                                         T* out, const Rows*... x) {
+                                         S* out, const Rows*... x) {
   const T mean = centred ? static_cast<T>(sums.first) / static_cast<T>(length) : T(0);
   const T along = static_cast<T>(sums.second) / static_cast<T>(length);
   write_or_add_row<per>(
       team, n, adds, out, [=](auto... a) { return inverse * (g(a...) - mean - y(a...) * along); }, x...);
 }
 
-template <class T, int per>
+template <class S, int per>
 struct StandardizeGradientRule : RowOfTwoSums {
+  using T = RowNumber<S>;
   template <class OneTeam>
-  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<S>& p) {
     return row_sums<per, T>(
         team, p.size, [](T a, T) { return a; }, [](T, T b) { return b; }, p.from(0), p.from(1));
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const TwoSums& all) {
     write_normalized_gradient<true, per>(
         team, p.size, p.length(), all, [](T a, T) { return a; }, [](T, T b) { return b; }, p.number(2), false,
         p.to(0), p.from(0), p.from(1));

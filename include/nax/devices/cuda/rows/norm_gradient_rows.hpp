@@ -9,19 +9,23 @@ NAX_BEGIN
 namespace cuda {
 
 // centred: layer norm, with means and a bias; otherwise RMS norm.
-template <class T, bool centred, int per>
+template <class S, bool centred, int per>
 struct NormGradient {
+  using T = RowNumber<S>;
   std::int64_t rows, length, run;  // run: the rows of a team
-  const T *g, *x, *means, *inverse, *scale;
-  T *to, *scales, *biases;  // gradients of x; shares, a row a team: each null where it is not wanted
-  bool adds_to = false;     // to += gradients of x, of float: for double registers are short
+  const S *g, *x;
+  const T *means, *inverse;
+  const S* scale;
+  S* to;                 // gradients of x, null where they are not wanted
+  T *scales, *biases;    // shares, a row a team; null as well
+  bool adds_to = false;  // to += gradients of x, of float: for double registers are short
 
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t part) const {
     const std::int64_t begin = part * run, end = begin + run < rows ? begin + run : rows, n = length;
     if (n <= std::int64_t{row_chain} * team.threads()) return in_registers(team, part, begin, end);
     for (std::int64_t row = begin; row < end; ++row) {
-      const T *const g_row = g + row * n, *const x_row = x + row * n;
+      const S *const g_row = g + row * n, *const x_row = x + row * n;
       const T mean = centred ? means[row] : T(0), factor = inverse[row];
       const bool adds = sizeof(T) == 4 && adds_to;
       const auto y = [=](T a) { return (a - mean) * factor; };
@@ -81,7 +85,7 @@ struct NormGradient {
       for_each_piece([&](std::int64_t i, int e) {
         const bool adds = sizeof(T) == 4 && adds_to;
         T old[per] = {};
-        if (adds) load_elements<per>(static_cast<const T*>(to) + row * n + i, old);
+        if (adds) load_elements<per>(static_cast<const S*>(to) + row * n + i, old);
         NAX_GPU_UNROLL
         for (int j = e; j < e + per; ++j) {
           const T now = factor * (a[j] - average - y[j] * along);
@@ -110,11 +114,12 @@ struct NormGradient {
 
 // Gradients of x alone, of long rows that fit into the registers of a warp, which takes one: elements are
 // added up in T within a piece, as a block's thread does, and pieces in double.
-template <class T, bool centred, int per>
+template <class S, bool centred, int per>
 struct NormGradientOfRow {
+  using T = RowNumber<S>;
   static constexpr int chunks = 4;
   using Row = RowRegisters<per, T, chunks, warp_of_rows>;
-  NormGradient<T, centred, per> all;
+  NormGradient<S, centred, per> all;
 
   static constexpr bool takes(std::int64_t rows, std::int64_t n) {
     constexpr std::int64_t many = 512, least = row_chain * warp_of_rows;
@@ -144,11 +149,11 @@ struct NormGradientOfRow {
     sums = team.combine(sums, JoinTwoSums());
     const T average = centred ? static_cast<T>(sums.first) / static_cast<T>(n) : T(0);
     const T along = static_cast<T>(sums.second) / static_cast<T>(n);
-    T* const out = all.to + row * n;
+    S* const out = all.to + row * n;
     NAX_GPU_UNROLL
     for (int j = 0; j < Row::most; ++j) a.x[j] = factor * (a.x[j] - average - y.x[j] * along);
     if (all.adds_to) {
-      const Row old(team, n, static_cast<const T*>(out), T(0));
+      const Row old(team, n, static_cast<const S*>(out), T(0));
       NAX_GPU_UNROLL
       for (int j = 0; j < Row::most; ++j) a.x[j] = old.x[j] + a.x[j];
     }

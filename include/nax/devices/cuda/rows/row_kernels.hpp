@@ -9,52 +9,59 @@
 NAX_BEGIN
 namespace cuda {
 
-template <loops::RowFunction what, class T, int per>
+template <loops::RowFunction what, class S, int per>
 constexpr auto rule_of_rows() {
   using F = loops::RowFunction;
   if constexpr (what == F::softmax || what == F::log_softmax || what == F::logsumexp)
-    return SoftmaxRule<what, T, per>();
+    return SoftmaxRule<what, S, per>();
   else if constexpr (what == F::softmax_gradient || what == F::log_softmax_gradient)
-    return SoftmaxGradientRule<what, T, per>();
+    return SoftmaxGradientRule<what, S, per>();
   else if constexpr (what == F::variance || what == F::standardize)
-    return MomentsRule<what, T, per>();
+    return MomentsRule<what, S, per>();
   else if constexpr (what == F::standardize_gradient)
-    return StandardizeGradientRule<T, per>();
+    return StandardizeGradientRule<S, per>();
   else if constexpr (what == F::rms_norm)
-    return RmsNormRule<T, per>();
+    return RmsNormRule<S, per>();
   else if constexpr (what == F::cross_entropy)
-    return CrossEntropyRule<T, per>();
+    return CrossEntropyRule<S, per>();
   else
-    return CrossEntropyGradientRule<T, per>();
+    return CrossEntropyGradientRule<S, per>();
 }
 
-template <class T, loops::RowFunction function>
-void launch_rows_in(Device device, const loops::Rows& what, const RowOperands<T>& operands) {
+// Functions that nothing calls for 16 bits.
+constexpr bool of_wide_types_alone(loops::RowFunction function) {
+  return function == loops::RowFunction::variance || function == loops::RowFunction::standardize_gradient;
+}
+
+template <class S, loops::RowFunction function>
+void launch_rows_in(Device device, const loops::Rows& what, const RowOperands<S>& operands) {
   const auto run = [&]<int per>(std::integral_constant<int, per>) {
-    using Rule = decltype(rule_of_rows<function, T, per>());
+    using Rule = decltype(rule_of_rows<function, S, per>());
     const RowCut cut = cut_of_rows(what.rows, what.n);
     if (cut.parts > 1) return launch_in_parts<Rule>(device, what.rows, cut, operands);
     const int threads = row_threads(what.n, per);
-    if constexpr (sizeof(T) == 4 && per > 1 && requires { Rule::fits_registers; })
+    if constexpr (sizeof(S) <= 4 && per > 1 && requires { Rule::fits_registers; })
       if (launch_in_registers<Rule>(device, what.rows, threads, operands)) return;
-    launch_teams(device, what.rows, threads, WholeRows<T, Rule>{operands});
+    launch_teams(device, what.rows, threads, WholeRows<S, Rule>{operands});
   };
   if (operands.in_pieces())
-    run(std::integral_constant<int, piece_bytes / static_cast<int>(sizeof(T))>());
+    run(std::integral_constant<int, piece_bytes / static_cast<int>(sizeof(S))>());
   else
     run(std::integral_constant<int, 1>());
 }
 
-template <class T>
+template <class S>
 void launch_rows_of(Device device, const loops::Rows& what, const char* const* from, char* const* to) {
-  RowOperands<T> operands{what.n, static_cast<T>(what.number), {}, {}};
-  for (int i = 0; i < loops::Rows::most_operands; ++i) operands.from[i] = reinterpret_cast<const T*>(from[i]);
-  for (int i = 0; i < loops::Rows::most_results; ++i) operands.to[i] = reinterpret_cast<T*>(to[i]);
+  RowOperands<S> operands{what.n, static_cast<RowNumber<S>>(what.number), {}, {}};
+  for (int i = 0; i < loops::Rows::most_operands; ++i) operands.from[i] = reinterpret_cast<const S*>(from[i]);
+  for (int i = 0; i < loops::Rows::most_results; ++i) operands.to[i] = reinterpret_cast<S*>(to[i]);
   using loops::RowFunction;
   switch (what.function) {
-#define NAX_ROWS(name)    \
-  case RowFunction::name: \
-    return launch_rows_in<T, RowFunction::name>(device, what, operands);
+#define NAX_ROWS(name)                                                      \
+  case RowFunction::name:                                                   \
+    if constexpr (sizeof(S) > 2 || !of_wide_types_alone(RowFunction::name)) \
+      return launch_rows_in<S, RowFunction::name>(device, what, operands);  \
+    break;
     NAX_ROWS(softmax)
     NAX_ROWS(log_softmax)
     NAX_ROWS(logsumexp)
@@ -68,9 +75,9 @@ void launch_rows_of(Device device, const loops::Rows& what, const char* const* f
     NAX_ROWS(cross_entropy_gradient)
 #undef NAX_ROWS
     case RowFunction::layer_norm_gradient:
-      return launch_norm_gradient<T, true>(device, what, operands);
+      return launch_norm_gradient<S, true>(device, what, operands);
     case RowFunction::rms_norm_gradient:
-      return launch_norm_gradient<T, false>(device, what, operands);
+      return launch_norm_gradient<S, false>(device, what, operands);
     case RowFunction::spread_extrema:  // of the host alone
     case RowFunction::mean_over_extrema:
       break;
@@ -83,6 +90,8 @@ inline void launch_rows(Device device, const loops::Rows& what, DType dtype, con
                         char* const* to) {
   if (dtype == DType::float64) return launch_rows_of<double>(device, what, from, to);
   if (dtype == DType::float32) return launch_rows_of<float>(device, what, from, to);
+  if (dtype == DType::float16) return launch_rows_of<half>(device, what, from, to);
+  if (dtype == DType::bfloat16) return launch_rows_of<bfloat16>(device, what, from, to);
   raise<DeviceError>(
       {loops::name_of(what.function), ": rows of ", dtype_name(dtype), " have no kernel on ", device});
 }

@@ -5,26 +5,31 @@
 #include "nax/devices/cuda/launch/launch.hpp"
 #include "nax/devices/cuda/launch/pieces.hpp"
 #include "nax/devices/cuda/launch/unroll.hpp"
+#include "nax/loops/lane.hpp"
 #include "nax/loops/row_functions.hpp"
 
 // Passes over a row by a team of threads, of `per` elements an access: a piece's, or one where rows are no
-// pieces. Sums are short chains of T, which add up in double.
+// pieces. Sums are short chains of T, which add up in double. Elements may be stored as another type S.
 NAX_BEGIN
 namespace cuda {
 
-// Operands and results of a function of rows, as loops::Rows lists them; T is float or double.
-template <class T>
+// The type that elements of S are computed in: float for those of 16 bits.
+template <class S>
+using RowNumber = nax::detail::lane_t<S>;
+
+// Operands and results of a function of rows, as loops::Rows lists them.
+template <class S>
 struct RowOperands {
   std::int64_t length;
-  T number;
-  const T* from[loops::Rows::most_operands];
-  T* to[loops::Rows::most_results];
+  RowNumber<S> number;
+  const S* from[loops::Rows::most_operands];
+  S* to[loops::Rows::most_results];
 
   // Are all rows pieces?
   bool in_pieces() const {
-    std::uintptr_t places = static_cast<std::uintptr_t>(length) * sizeof(T);
-    for (const T* x : from) places |= reinterpret_cast<std::uintptr_t>(x);
-    for (const T* x : to) places |= reinterpret_cast<std::uintptr_t>(x);
+    std::uintptr_t places = static_cast<std::uintptr_t>(length) * sizeof(S);
+    for (const S* x : from) places |= reinterpret_cast<std::uintptr_t>(x);
+    for (const S* x : to) places |= reinterpret_cast<std::uintptr_t>(x);
     return places % piece_bytes == 0;
   }
 };
@@ -54,25 +59,33 @@ struct JoinTwoSums {
 inline constexpr int row_chain = 8;
 
 // `per` elements at x, and back.
-template <int per, class T>
-constexpr void load_elements(const T* x, T* to) {
+template <int per, class S, class T>
+constexpr void load_elements(const S* x, T* to) {
   if constexpr (per == 1) {
-    *to = *x;
+    *to = static_cast<T>(*x);
   } else {
-    const auto piece = Piece<16>::load(reinterpret_cast<const char*>(x));
+    constexpr int in_piece = piece_bytes / static_cast<int>(sizeof(S));
     NAX_GPU_UNROLL
-    for (int j = 0; j < per; ++j) to[j] = piece.template get<T>(j);
+    for (int k = 0; k < per; k += in_piece) {
+      const auto piece = Piece<16>::load(reinterpret_cast<const char*>(x + k));
+      NAX_GPU_UNROLL
+      for (int j = 0; j < in_piece; ++j) to[k + j] = static_cast<T>(piece.template get<S>(j));
+    }
   }
 }
-template <int per, class T>
-constexpr void store_elements(const T* x, T* to) {
+template <int per, class T, class S>
+constexpr void store_elements(const T* x, S* to) {
   if constexpr (per == 1) {
-    *to = *x;
+    *to = static_cast<S>(*x);
   } else {
-    Piece<16> piece{};
+    constexpr int in_piece = piece_bytes / static_cast<int>(sizeof(S));
     NAX_GPU_UNROLL
-    for (int j = 0; j < per; ++j) piece.set(j, x[j]);
-    piece.store(reinterpret_cast<char*>(to));
+    for (int k = 0; k < per; k += in_piece) {
+      Piece<16> piece{};
+      NAX_GPU_UNROLL
+      for (int j = 0; j < in_piece; ++j) piece.set(j, static_cast<S>(x[k + j]));
+      piece.store(reinterpret_cast<char*>(to + k));
+    }
   }
 }
 
@@ -153,8 +166,8 @@ constexpr TwoSums row_sums(const OneTeam& team, std::int64_t length, const A& a,
   return team.combine(total, JoinTwoSums());
 }
 
-template <int per, class T, class OneTeam>
-constexpr T row_greatest(const OneTeam& team, std::int64_t length, const T* x) {
+template <int per, class OneTeam, class S, class T = RowNumber<S>>
+constexpr T row_greatest(const OneTeam& team, std::int64_t length, const S* x) {
   T most = -std::numeric_limits<T>::infinity();
   for_each_chunk<per, T>(
       team, length,
@@ -168,9 +181,10 @@ constexpr T row_greatest(const OneTeam& team, std::int64_t length, const T* x) {
 }
 
 // out[i] = value(x[i]...), added to what is there where `adds`.
-template <int per, class T, class OneTeam, class Value, class... Rows>
-constexpr void write_or_add_row(const OneTeam& team, std::int64_t length, bool adds, T* out,
+template <int per, class S, class OneTeam, class Value, class... Rows>
+constexpr void write_or_add_row(const OneTeam& team, std::int64_t length, bool adds, S* out,
                                 const Value& value, const Rows*... x) {
+  using T = RowNumber<S>;
   for_each_chunk<per, T>(
       team, length,
       [&](const auto& chunk, std::int64_t first, std::int64_t step) {
@@ -178,7 +192,7 @@ constexpr void write_or_add_row(const OneTeam& team, std::int64_t length, bool a
         for (int k = 0; k < row_chain / per; ++k)
           if (first + k * step < length) {
             T y[per] = {};
-            if (adds) load_elements<per>(static_cast<const T*>(out) + first + k * step, y);
+            if (adds) load_elements<per>(static_cast<const S*>(out) + first + k * step, y);
             NAX_GPU_UNROLL
             for (int j = 0; j < per; ++j) {
               const T now = chunk.value(value, k * per + j);
@@ -189,8 +203,8 @@ constexpr void write_or_add_row(const OneTeam& team, std::int64_t length, bool a
       },
       x...);
 }
-template <int per, class T, class OneTeam, class Value, class... Rows>
-constexpr void write_row(const OneTeam& team, std::int64_t length, T* out, const Value& value,
+template <int per, class S, class OneTeam, class Value, class... Rows>
+constexpr void write_row(const OneTeam& team, std::int64_t length, S* out, const Value& value,
                          const Rows*... x) {
   write_or_add_row<per>(team, length, false, out, value, x...);
 }

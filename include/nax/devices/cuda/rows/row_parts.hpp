@@ -18,20 +18,31 @@ NAX_BEGIN
 namespace cuda {
 
 // Elements of a row from `first` on, perhaps all.
-template <class T>
+template <class S>
 struct RowPart {
-  const RowOperands<T>& operands;
+  using T = RowNumber<S>;
+  const RowOperands<S>& operands;
   std::int64_t row, first, size;
 
   constexpr std::int64_t length() const { return operands.length; }  // of the row
-  constexpr const T* from(int i) const { return operands.from[i] + row * operands.length + first; }
-  constexpr T* to(int i) const { return operands.to[i] + row * operands.length + first; }
-  // Of operands that all rows share, and of those with a number a row.
-  constexpr const T* shared(int i) const { return operands.from[i] + first; }
-  constexpr T number(int i) const { return operands.from[i][row]; }
+  constexpr const S* from(int i) const { return operands.from[i] + row * operands.length + first; }
+  constexpr S* to(int i) const { return operands.to[i] + row * operands.length + first; }
+  // Of operands that all rows share, and of those with an element or a number a row.
+  constexpr const S* shared(int i) const { return operands.from[i] + first; }
+  constexpr T element(int i) const { return static_cast<T>(operands.from[i][row]); }
+  constexpr T number(int i) const { return reinterpret_cast<const T*>(operands.from[i])[row]; }
+  // Results with one a row: the first is an element, others are numbers.
   template <class OneTeam>
   constexpr void write_number(const OneTeam& team, int i, T x) const {
-    if (operands.to[i] && first == 0 && team.thread() == 0) operands.to[i][row] = x;
+    if (!operands.to[i] || first != 0 || team.thread() != 0) return;
+    if (i == 0)
+      operands.to[0][row] = static_cast<S>(x);
+    else
+      reinterpret_cast<T*>(operands.to[i])[row] = x;
+  }
+  // A row of numbers.
+  constexpr T* numbers_to(int i) const {
+    return reinterpret_cast<T*>(operands.to[i]) + row * operands.length + first;
   }
 };
 
@@ -43,31 +54,31 @@ struct RowCut {
   }
 };
 
-template <class T, class Rule>
+template <class S, class Rule>
 struct WholeRows {
-  RowOperands<T> operands;
+  RowOperands<S> operands;
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t row) const {
-    const RowPart<T> whole{operands, row, 0, operands.length};
+    const RowPart<S> whole{operands, row, 0, operands.length};
     Rule::finish(team, whole, Rule::state(team, whole));
   }
 };
-template <class T, class Rule>
+template <class S, class Rule>
 struct StatesOfParts {
-  RowOperands<T> operands;
+  RowOperands<S> operands;
   RowCut cut;
   typename Rule::State* states;
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t i) const {
     const std::int64_t row = i / cut.parts, part = i - row * cut.parts;
     const auto state =
-        Rule::state(team, RowPart<T>{operands, row, part * cut.run, cut.size(part, operands.length)});
+        Rule::state(team, RowPart<S>{operands, row, part * cut.run, cut.size(part, operands.length)});
     if (team.thread() == 0) states[i] = state;
   }
 };
-template <class T, class Rule>
+template <class S, class Rule>
 struct FinishParts {
-  RowOperands<T> operands;
+  RowOperands<S> operands;
   RowCut cut;
   const typename Rule::State* states;
   template <class OneTeam>
@@ -75,9 +86,9 @@ struct FinishParts {
     const std::int64_t row = Rule::writes_numbers ? i : i / cut.parts, part = i - row * cut.parts;
     const auto state = Rule::join(team, states + row * cut.parts, cut, operands.length);
     if constexpr (Rule::writes_numbers)
-      Rule::finish(team, RowPart<T>{operands, row, 0, operands.length}, state);
+      Rule::finish(team, RowPart<S>{operands, row, 0, operands.length}, state);
     else
-      Rule::finish(team, RowPart<T>{operands, row, part * cut.run, cut.size(part, operands.length)}, state);
+      Rule::finish(team, RowPart<S>{operands, row, part * cut.run, cut.size(part, operands.length)}, state);
   }
 };
 
@@ -89,14 +100,14 @@ inline RowCut cut_of_rows(std::int64_t rows, std::int64_t length) {
   const std::int64_t run = ((length + wanted - 1) / wanted + 63) / 64 * 64;
   return {(length + run - 1) / run, run};
 }
-template <class Rule, class T>
-void launch_in_parts(Device device, std::int64_t rows, const RowCut& cut, const RowOperands<T>& operands) {
+template <class Rule, class S>
+void launch_in_parts(Device device, std::int64_t rows, const RowCut& cut, const RowOperands<S>& operands) {
   using State = typename Rule::State;
   const Scratch scratch(device, static_cast<std::size_t>(rows * cut.parts) * sizeof(State));
   State* const states = reinterpret_cast<State*>(scratch.data());
-  launch_teams(device, rows * cut.parts, block_of_rows, StatesOfParts<T, Rule>{operands, cut, states});
+  launch_teams(device, rows * cut.parts, block_of_rows, StatesOfParts<S, Rule>{operands, cut, states});
   launch_teams(device, Rule::writes_numbers ? rows : rows * cut.parts, block_of_rows,
-               FinishParts<T, Rule>{operands, cut, states});
+               FinishParts<S, Rule>{operands, cut, states});
 }
 
 // Rules whose state is two sums.

@@ -16,8 +16,8 @@ struct RowRegisters {
   T x[most];
 
   // Reads a row; `fill` where it has no elements.
-  template <class OneTeam>
-  constexpr RowRegisters(const OneTeam& team, std::int64_t n, const T* row, T fill)
+  template <class OneTeam, class S>
+  constexpr RowRegisters(const OneTeam& team, std::int64_t n, const S* row, T fill)
       : length(static_cast<int>(n)), first(team.thread() * per), step(threads_of(team) * per), x{} {
     NAX_GPU_UNROLL
     for (int e = 0; e < most; ++e) x[e] = fill;
@@ -63,8 +63,8 @@ struct RowRegisters {
     });
     return static_cast<T>(team.combine(total, RowSum()));
   }
-  template <class F>
-  constexpr void write(T* out, const F& f) const {
+  template <class S, class F>
+  constexpr void write(S* out, const F& f) const {
     for_each_piece([&](int place, int e) {
       T y[per] = {};
       NAX_GPU_UNROLL
@@ -102,25 +102,25 @@ struct DivideBy {
 
 // Functions of rows by rules that have in_registers<chunks>(team, row): of at most chunks * row_chain
 // elements a thread.
-template <class T, class Rule, int chunks>
+template <class S, class Rule, int chunks>
 struct RowsInRegisters {
-  RowOperands<T> operands;
+  RowOperands<S> operands;
   template <class OneTeam>
   constexpr void operator()(const OneTeam& team, std::int64_t row) const {
 #if !defined(__CUDA_ARCH__)  // where a team is one thread
     if (operands.length > std::int64_t{chunks * row_chain} * team.threads())
-      return WholeRows<T, Rule>{operands}(team, row);
+      return WholeRows<S, Rule>{operands}(team, row);
 #endif
-    Rule::template in_registers<chunks>(team, RowPart<T>{operands, row, 0, operands.length});
+    Rule::template in_registers<chunks>(team, RowPart<S>{operands, row, 0, operands.length});
   }
 };
 
 // Returns false, and does nothing, where rows do not fit.
-template <class Rule, class T>
-bool launch_in_registers(Device device, std::int64_t rows, int threads, const RowOperands<T>& operands) {
+template <class Rule, class S>
+bool launch_in_registers(Device device, std::int64_t rows, int threads, const RowOperands<S>& operands) {
   const auto run = [&]<int chunks>(std::integral_constant<int, chunks>) {
     if (operands.length > std::int64_t{chunks * row_chain} * threads) return false;
-    launch_teams(device, rows, threads, RowsInRegisters<T, Rule, chunks>{operands});
+    launch_teams(device, rows, threads, RowsInRegisters<S, Rule, chunks>{operands});
     return true;
   };
   return run(std::integral_constant<int, 1>()) || run(std::integral_constant<int, 4>());

@@ -41,8 +41,8 @@ struct JoinSoftmaxStates {
   }
 };
 
-template <int per, class T, class OneTeam>
-constexpr SoftmaxState<T> softmax_state(const OneTeam& team, std::int64_t n, const T* x) {
+template <int per, class OneTeam, class S, class T = RowNumber<S>>
+constexpr SoftmaxState<T> softmax_state(const OneTeam& team, std::int64_t n, const S* x) {
   using std::exp;
   const T most = row_greatest<per>(team, n, x), m = finite_or_zero(most);
   const T total = row_sum<per, T>(
@@ -51,13 +51,14 @@ constexpr SoftmaxState<T> softmax_state(const OneTeam& team, std::int64_t n, con
 }
 
 // softmax, log_softmax or logsumexp.
-template <loops::RowFunction what, class T, int per>
+template <loops::RowFunction what, class S, int per>
 struct SoftmaxRule {
+  using T = RowNumber<S>;
   using State = SoftmaxState<T>;
   static constexpr bool writes_numbers = what == loops::RowFunction::logsumexp, fits_registers = true;
 
   template <class OneTeam>
-  static constexpr State state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr State state(const OneTeam& team, const RowPart<S>& p) {
     return softmax_state<per>(team, p.size, p.from(0));
   }
   template <class OneTeam>
@@ -70,7 +71,7 @@ struct SoftmaxRule {
   }
   // All of it, for a row that fits into registers.
   template <int chunks, class OneTeam>
-  static constexpr void in_registers(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr void in_registers(const OneTeam& team, const RowPart<S>& p) {
     using F = loops::RowFunction;
     using std::exp, std::log;
     RowRegisters<per, T, chunks> row(team, p.size, p.from(0), -std::numeric_limits<T>::infinity());
@@ -85,7 +86,7 @@ struct SoftmaxRule {
       row.write(p.to(0), [most, log_total = log(total)](T a) { return a - most - log_total; });
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const State& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const State& all) {
     using F = loops::RowFunction;
     using std::exp, std::log;
     const T m = all.most, sum = static_cast<T>(all.sum);
@@ -101,12 +102,13 @@ struct SoftmaxRule {
 };
 
 // softmax_gradient or log_softmax_gradient.
-template <loops::RowFunction what, class T, int per>
+template <loops::RowFunction what, class S, int per>
 struct SoftmaxGradientRule : RowOfTwoSums {
+  using T = RowNumber<S>;
   static constexpr bool of_log = what == loops::RowFunction::log_softmax_gradient;
 
   template <class OneTeam>
-  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<S>& p) {
     const T sum = of_log ? row_sum<per, T>(
                                team, p.size, [](T a) { return a; }, p.from(0))
                          : row_sum<per, T>(
@@ -114,7 +116,7 @@ struct SoftmaxGradientRule : RowOfTwoSums {
     return {static_cast<double>(sum), 0};
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const TwoSums& all) {
     using std::exp;
     const T sum = static_cast<T>(all.first);
     write_row<per>(
@@ -128,13 +130,14 @@ struct CrossEntropyState {
   SoftmaxState<T> x;
   TwoSums labels;  // their sum, and that of labels (x - finite_or_zero(most))
 };
-template <class T, int per>
+template <class S, int per>
 struct CrossEntropyRule {
+  using T = RowNumber<S>;
   using State = CrossEntropyState<T>;
   static constexpr bool writes_numbers = true;
 
   template <class OneTeam>
-  static constexpr State state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr State state(const OneTeam& team, const RowPart<S>& p) {
     const SoftmaxState<T> x = softmax_state<per>(team, p.size, p.from(0));
     const T m = finite_or_zero(x.most);
     return {x,
@@ -158,7 +161,7 @@ struct CrossEntropyRule {
     return {x, team.combine(labels, JoinTwoSums())};
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const State& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const State& all) {
     using std::log;
     const T l = log(static_cast<T>(all.x.sum) + none_beside(all.x.most));
     p.write_number(team, 1, all.x.most);
@@ -167,19 +170,20 @@ struct CrossEntropyRule {
   }
 };
 
-template <class T, int per>
+template <class S, int per>
 struct CrossEntropyGradientRule : RowOfTwoSums {
+  using T = RowNumber<S>;
   template <class OneTeam>
-  static constexpr TwoSums state(const OneTeam& team, const RowPart<T>& p) {
+  static constexpr TwoSums state(const OneTeam& team, const RowPart<S>& p) {
     const T sum = row_sum<per, T>(
         team, p.size, [](T b) { return b; }, p.from(1));
     return {static_cast<double>(sum), 0};
   }
   template <class OneTeam>
-  static constexpr void finish(const OneTeam& team, const RowPart<T>& p, const TwoSums& all) {
+  static constexpr void finish(const OneTeam& team, const RowPart<S>& p, const TwoSums& all) {
     using std::exp;
     const T weight = static_cast<T>(all.first), m = p.number(2), l = p.number(3),
-            g = p.operands.from[4] ? p.number(4) : p.operands.number;
+            g = p.operands.from[4] ? p.element(4) : p.operands.number;
     write_row<per>(
         team, p.size, p.to(0), [=](T a, T b) { return g * (exp(a - m - l) * weight - b); }, p.from(0),
         p.from(1));
