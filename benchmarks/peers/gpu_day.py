@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -74,12 +75,16 @@ def run(command, limit, **more):
     """The exit status (None: it ran past the limit) and the output of a command, which is logged whole."""
     start = time.monotonic()
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=max(1, limit), cwd=out, env=environment(**more))
-        status, output = done.returncode, done.stdout.decode(errors="replace")
-    except subprocess.TimeoutExpired as late:
-        status, output = None, (late.stdout or b"").decode(errors="replace")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=out, env=environment(**more), start_new_session=True)
     except FileNotFoundError as missing:
         raise Missing(str(missing))
+    try:
+        output = process.communicate(timeout=max(1, limit))[0]
+        status = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # its children, too, which would keep the card and the pipe
+        status, output = None, process.communicate()[0]
+    output = output.decode(errors="replace")
     with open(os.path.join(out, "gpu_day.log"), "a") as log:
         log.write(f"$ {' '.join(f'{k}={v}' for k, v in more.items())} {' '.join(command)}\n{output[-200000:]}\n"
                   f"status {status}, {time.monotonic() - start:.1f} s\n")
@@ -167,10 +172,11 @@ def tests(name, devices, shards=1, arguments=()):
 def sanitizer(tool):
     """compute-sanitizer on what indexes the most: scans, sorts, scatters, rows, pieces."""
     def step(limit):
-        jobs = [("gpu_hazards", [program("gpu_hazards"), name]) for name in ("jit_matmul", "loader_thread", "memory_released_while_recording")]
+        jobs = [("gpu_hazards", [program("gpu_hazards"), name]) for name in ("jit_matmul", "loader_thread", "memory_released_while_recording",
+                                                                                  "first_kernel_of_a_thread_while_recording")]
         if "gpu_operations_test" in programs:
             jobs.append(("gpu_operations_test", [program("gpu_operations_test"), "--gtest_brief=1",
-                                                 "--gtest_filter=*Scan*:*Sort*:*Scatter*:*Rows*:*Norms*:*Pieces*:*Bins*"]))
+                                                 "--gtest_filter=*Scan*:*Sort*:*Scatter*:*Rows*:*Norms*:*Pieces*:*Bins*:*Attention*:*Transpose*:*Index*:*Random*"]))
         elif "gpu_device_test" in programs:
             jobs.append(("gpu_device_test", [program("gpu_device_test"), "--gtest_brief=1"]))
         rows, worst = [], (0, "")
@@ -197,11 +203,10 @@ def peak_of_card():
 
 
 def kernels(limit):
-    """Rows of nax and of PyTorch in turn, twice; the better of each."""
-    torch = os.path.join(PEERS, "gpu_day_torch.py")
-    best, order, peer_says, bad = {}, [], "", (0, "")
+    """Rows of nax, PyTorch and JAX in turn, twice; the better of each."""
+    best, order, peers, says, bad = {}, [], {}, {}, (0, "")
     for _ in range(1 if options.emulated else 2):
-        status, output = run([program("gpu_bandwidth"), *ELEMENTS], limit / 4)
+        status, output = run([program("gpu_bandwidth"), *ELEMENTS], limit / 6)
         if status != 0:
             bad = (status, output)
         for row in lines_of(output):
@@ -209,18 +214,18 @@ def kernels(limit):
             if name not in best:
                 order.append(name)
                 best[name] = row
-            best[name]["seconds"] = min(best[name]["seconds"], row["seconds"])
-        status, output = run([sys.executable, torch, *ELEMENTS], limit / 4)
-        if status != 0:
-            peer_says = output.splitlines()[-3:]
-        for row in lines_of(output):
-            mine = best.get(row["kernel"])
-            if mine:
-                mine["torch_seconds"] = min(mine.get("torch_seconds", row["seconds"]), row["seconds"])
-    rows, peak = [best[name] for name in order], peak_of_card()
+            if row["seconds"] < best[name]["seconds"]:
+                best[name] = row
+        for peer in ("torch", "jax"):
+            status, output = run([sys.executable, os.path.join(PEERS, f"gpu_day_{peer}.py"), *ELEMENTS], limit / 6)
+            says[peer] = "measured" if status == 0 else output.splitlines()[-3:]
+            for row in lines_of(output):
+                mine = peers.setdefault(row["kernel"], {})
+                mine[peer] = min(mine.get(peer, row["seconds"]), row["seconds"])
+    rows, peak = [{**best[name], **{f"{peer}_seconds": s for peer, s in peers.get(name, {}).items()}} for name in order], peak_of_card()
     for row in rows:
         row["share_of_peak"] = row["bytes"] / row["seconds"] / 1e9 / peak
-    return result(*bad, peak=peak, rows=rows, torch=peer_says or "measured")
+    return result(*bad, peak=peak, rows=rows, **says)
 
 
 def gpt(limit):
@@ -358,7 +363,7 @@ STEPS = [
     ("NCCL", 200, ["gpu_nccl_test"], tests("gpu_nccl_test", {"NAX_NCCL": "1"})),
     ("memcheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("memcheck")),
     ("racecheck", 300, ["gpu_hazards", "gpu_operations_test"], sanitizer("racecheck")),
-    ("kernels beside PyTorch", 240, ["gpu_bandwidth"], kernels),
+    ("kernels beside PyTorch", 300, ["gpu_bandwidth"], kernels),
     ("GPT beside PyTorch", 240, ["gpu_gpt"], gpt),
     ("training", 240, ["device_training"], training),
     ("psum", 200, ["gpu_psum"], psum),

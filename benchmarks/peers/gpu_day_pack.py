@@ -10,7 +10,9 @@ import tarfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MOST_BYTES = 48 << 20
+MOST_BYTES = 48 << 20  # of a pack
+MOST_CARRIED = 64 << 20  # of a pack and the files that git tracks, which go to the machine with the card together
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 64 << 20}]  # programs share code: one archive is half of one for each
 
 # By name in the pack: the target for cards and that for emulated GPUs (None: there is none). In the order of their worth.
 PROGRAMS = {
@@ -45,17 +47,54 @@ def program_file(build, target):
     raise SystemExit(f"gpu_day: {build} has no program {target}")
 
 
+def stripped(pack, name):
+    """Where a program lies until it is archived."""
+    return os.path.join(pack + "_programs", name)
+
+
 def add_program(pack, name, path):
-    """Strips, compresses and notes a program. Its version is a part of its hash."""
-    stripped = os.path.join(pack, name)
-    subprocess.run(["strip", "-o", stripped, path], check=True)
-    with open(stripped, "rb") as file:
+    """Strips and notes a program. Its version is a part of its hash."""
+    os.makedirs(pack + "_programs", exist_ok=True)
+    subprocess.run(["strip", "-o", stripped(pack, name), path], check=True)
+    with open(stripped(pack, name), "rb") as file:
         data = file.read()
-    os.remove(stripped)
-    packed = lzma.compress(data, preset=6)
-    with open(os.path.join(pack, "bin", name + ".xz"), "wb") as file:
-        file.write(packed)
-    return {"version": hashlib.sha256(data).hexdigest()[:12], "bytes": len(data), "packed": len(packed)}
+    return {"version": hashlib.sha256(data).hexdigest()[:12], "bytes": len(data)}
+
+
+def archive(pack):
+    return os.path.join(pack, "programs.tar.xz")
+
+
+def write_archive(pack, record):
+    """One solid archive of all programs; those that were not built now come from the last one."""
+    missing = [name for name in record["programs"] if not os.path.exists(stripped(pack, name))]
+    if missing and os.path.exists(archive(pack)):
+        extract(pack, {name: stripped(pack, name) for name in missing})
+    with lzma.open(archive(pack) + ".new", "wb", filters=FILTERS) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+        for name in record["programs"]:
+            if os.path.exists(stripped(pack, name)):
+                tar.add(stripped(pack, name), arcname=name)
+    os.replace(archive(pack) + ".new", archive(pack))
+
+
+def extract(pack, paths):
+    """Programs by name to their paths, in one pass."""
+    with lzma.open(archive(pack)) as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        for member in tar:
+            if member.name in paths:
+                path = paths[member.name]
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path + ".new", "wb") as file:
+                    shutil.copyfileobj(tar.extractfile(member), file)
+                os.chmod(path + ".new", 0o755)
+                os.replace(path + ".new", path)
+
+
+def tracked_bytes():
+    """Of the files that git tracks."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True).stdout.split("\0")
+    paths = [os.path.join(ROOT, name) for name in names if name]
+    return sum(os.path.getsize(path) for path in paths if os.path.isfile(path))
 
 
 def add_data(pack):
@@ -87,7 +126,7 @@ def size_of(folder):
 def make(pack, emulated, names, seconds):
     """Builds programs and packs each as soon as it is built; what fails or takes too long is named."""
     begin = time.monotonic()
-    os.makedirs(os.path.join(pack, "bin"), exist_ok=True)
+    os.makedirs(pack, exist_ok=True)
     listed = os.path.join(pack, "pack.json")
     record = {"emulated": emulated, "programs": {}}
     if os.path.exists(listed):
@@ -119,14 +158,16 @@ def make(pack, emulated, names, seconds):
         record["programs"][name] = noted
         with open(listed, "w") as file:
             json.dump(record, file, indent=1)
-        print(f"gpu_day: {name}: {noted['bytes'] / 1e6:.1f} MB, packed {noted['packed'] / 1e6:.1f} MB, in {noted['build_seconds']} s", flush=True)
+        print(f"gpu_day: {name}: {noted['bytes'] / 1e6:.1f} MB, in {noted['build_seconds']} s", flush=True)
+    write_archive(pack, record)
     add_data(pack)
-    size = size_of(pack)
-    print(f"gpu_day: {pack}: {size / (1 << 20):.1f} MiB, {len(record['programs'])} of {len(PROGRAMS)} programs, in {time.monotonic() - begin:.0f} s")
+    size, tracked = size_of(pack), tracked_bytes()
+    print(f"gpu_day: {pack}: {size / (1 << 20):.1f} MiB beside {tracked / (1 << 20):.1f} MiB of tracked files, {len(record['programs'])} of {len(PROGRAMS)} programs, in {time.monotonic() - begin:.0f} s")
     for name in failed:
         print(f"gpu_day: not packed: {name}")
-    if size > MOST_BYTES:
-        raise SystemExit(f"gpu_day: the pack is larger than {MOST_BYTES >> 20} MiB: pack fewer --programs into a new folder")
+    if size > MOST_BYTES or size + tracked > MOST_CARRIED:
+        raise SystemExit(f"gpu_day: the pack is larger than {MOST_BYTES >> 20} MiB, or than {MOST_CARRIED >> 20} MiB with the tracked files: "
+                         "pack fewer --programs into a new folder")
     if failed:
         raise SystemExit(1)
 
@@ -137,16 +178,12 @@ def unpack(pack, out):
         record = json.load(file)
     folder = os.path.join(out, "bin")
     os.makedirs(folder, exist_ok=True)
-    programs = {}
-    for name, noted in record["programs"].items():
-        path = os.path.join(folder, f"{name}.{noted['version']}")
-        if not os.path.exists(path):
-            for old in os.listdir(folder):
-                if old.rsplit(".", 1)[0] == name:
-                    os.remove(os.path.join(folder, old))
-            with lzma.open(os.path.join(pack, "bin", name + ".xz")) as packed, open(path + ".new", "wb") as file:
-                shutil.copyfileobj(packed, file)
-            os.chmod(path + ".new", 0o755)
-            os.replace(path + ".new", path)
-        programs[name] = {"path": path, "version": noted["version"]}
+    programs = {name: {"path": os.path.join(folder, f"{name}.{noted['version']}"), "version": noted["version"]}
+                for name, noted in record["programs"].items()}
+    fresh = {name: of["path"] for name, of in programs.items() if not os.path.exists(of["path"])}
+    for old in os.listdir(folder):
+        if old.rsplit(".", 1)[0] in fresh:
+            os.remove(os.path.join(folder, old))
+    if fresh:
+        extract(pack, fresh)
     return record, programs

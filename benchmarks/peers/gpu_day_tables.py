@@ -29,10 +29,13 @@ def of_steps(steps):
 def of_kernels(step):
     rows = []
     for row in step["rows"]:
-        seconds, torch = row["seconds"], row.get("torch_seconds")
+        seconds, torch, jax = row["seconds"], row.get("torch_seconds"), row.get("jax_seconds")
         rows.append([row["group"], row["kernel"], number(seconds * 1e6), number(torch and torch * 1e6), number(torch and seconds / torch),
-                     number(row["bytes"] / seconds / 1e9 or None), number(row["share_of_peak"] or None), number(row["flops"] / seconds / 1e12 or None)])
-    return table(["kind", "operation", "nax, µs", "PyTorch, µs", "nax / PyTorch", "GB/s", f"of {step['peak']:.0f} GB/s", "TFLOP/s"], rows)
+                     number(jax and jax * 1e6), number(jax and seconds / jax),
+                     number(row["bytes"] / seconds / 1e9 or None), number(row["share_of_peak"] or None), number(row["flops"] / seconds / 1e12 or None),
+                     number(row.get("spread")), number(row.get("clock") or None), number(row.get("watts") or None)])
+    return table(["kind", "operation", "nax, µs", "PyTorch, µs", "nax / PyTorch", "JAX, µs", "nax / JAX", "GB/s", f"of {step['peak']:.0f} GB/s", "TFLOP/s",
+                  "spread", "MHz", "W"], rows)
 
 
 def of_scaling(rows):
@@ -77,8 +80,8 @@ def page(results):
     if kernels.get("rows"):
         text += "\n" + of_kernels(kernels)
     if steps.get("GPT beside PyTorch", {}).get("rows"):
-        text += "\n" + table(["step of a GPT with Adam", "nax, ms", "PyTorch, ms", "nax / PyTorch"],
-                             [[r["step"], number(r["seconds"] * 1e3), number(r["torch_seconds"] and r["torch_seconds"] * 1e3),
+        text += "\n" + table(["step of a GPT with Adam", "nax, ms", "tokens/s", "PyTorch, ms", "nax / PyTorch"],
+                             [[r["step"], number(r["seconds"] * 1e3), number(r.get("tokens")), number(r["torch_seconds"] and r["torch_seconds"] * 1e3),
                                number(r["torch_seconds"] and r["seconds"] / r["torch_seconds"])] for r in steps["GPT beside PyTorch"]["rows"]])
     if steps.get("training", {}).get("rows"):
         text += "\n" + table(["784-512-512-10, batches of 128", "step, ms", "images/s", "loss"],

@@ -2,14 +2,15 @@
 
 import hashlib
 import json
-import lzma
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 PEERS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, PEERS)
+import gpu_day_pack  # noqa: E402
 import gpu_day_tables  # noqa: E402
 
 
@@ -20,9 +21,11 @@ def call(*arguments):
 
 def put(name, script):
     data = script.encode()
-    with open(os.path.join(pack, "bin", name + ".xz"), "wb") as file:
-        file.write(lzma.compress(data))
+    os.makedirs(pack + "_programs", exist_ok=True)
+    with open(gpu_day_pack.stripped(pack, name), "wb") as file:
+        file.write(data)
     record["programs"][name] = {"version": hashlib.sha256(data).hexdigest()[:12]}
+    gpu_day_pack.write_archive(pack, record)
     with open(os.path.join(pack, "pack.json"), "w") as file:
         json.dump(record, file)
 
@@ -43,13 +46,13 @@ BANDWIDTH = '#!/bin/sh\necho \'{"group": "g", "kernel": "add", "bytes": 1000, "f
 PSUM = ('#!/bin/sh\necho "{\\"by\\": \\"psum\\", \\"devices\\": $1, \\"bytes\\": 1024, \\"seconds\\": 1e-6, \\"bus\\": 2$NAX_NCCL}"\n'
         '[ $NAX_NCCL = 1 ] && echo "{\\"by\\": \\"ncclAllReduce\\", \\"devices\\": $1, \\"bytes\\": 1024, \\"seconds\\": 1e-6, \\"bus\\": 30}"\nexit 0\n')
 TRAINING = ("#!/bin/sh\necho \"$NAX_CUDA_DEVICES $@\" >> calls\necho '{\"present\": true, \"step\": 1e-3, \"all_reduce\": 0, \"images_per_second\": 5, \"loss\": 2}'\n")
-SLOW = "#!/bin/sh\nsleep 30\n"
+SLOW = "#!/bin/sh\nsleep 300 & echo $! > sleeper\nwait\n"
 
 with tempfile.TemporaryDirectory() as folder:
     pack, out = os.path.join(folder, "pack"), os.path.join(folder, "out")
     record = {"emulated": True, "commit": "c", "programs": {}}
     assert "there is no pack" in call().stderr
-    os.makedirs(os.path.join(pack, "bin"))
+    os.makedirs(pack)
     put("gpu_hazards", "#!/bin/sh\necho none; exit 2\n")
     stopped = call()  # nothing else is tried where the first step fails
     assert stopped.returncode == 1 and "no card answers" in stopped.stderr and list(results()["steps"]) == ["facts and smoke"], stopped
@@ -101,6 +104,14 @@ with tempfile.TemporaryDirectory() as folder:
     assert "waits for the next call" in call("--seconds", "0").stdout
     assert call("--seconds", "31", "--only", "kernels beside PyTorch").returncode == 0
     assert results()["steps"]["kernels beside PyTorch"]["status"] is None
+    with open(os.path.join(out, "sleeper")) as file:  # with its children
+        sleeper = file.read().strip()
+    assert not os.path.exists(f"/proc/{sleeper}") or open(f"/proc/{sleeper}/stat").read().split()[2] == "Z", sleeper
+    shutil.rmtree(pack + "_programs")  # the archive alone has the programs
+    shutil.rmtree(os.path.join(out, "bin"))
+    put("gpu_bandwidth", BANDWIDTH)
+    assert sorted(gpu_day_pack.unpack(pack, out)[1]) == sorted(record["programs"])
+    assert all(os.path.exists(of["path"]) for of in gpu_day_pack.unpack(pack, out)[1].values())
 
     page = os.path.join(folder, "page.md")
     with open(page, "w") as file:

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <nax/nax.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -106,6 +107,15 @@ bool memory_released_while_recording() {
   { const Array<float> freed = there(ones<float>({4'000'000})) * 2.f; }
   return recorded_while([] { std::thread([] { release_cached_memory(gpu()); }).join(); });
 }
+bool first_kernel_of_a_thread_while_recording() {  // which the driver may load then
+  return recorded_while([] {
+    std::async(std::launch::async, [] {
+      const Array<float> x = normal(3, {50});
+      if (!agree(Array<float>(cosh(there(x))), Array<float>(cosh(x)), 1e-5))
+        throw std::runtime_error("the thread's kernel");
+    }).get();
+  });
+}
 bool batch_of_70000() {  // beyond the 65535 of a grid's other axes
   const Array<float> a = normal(1, {70'000, 3, 4}), b = normal(2, {70'000, 4, 2});
   return agree(matmul(there(a), there(b)), matmul(a, b), 1e-5);
@@ -154,6 +164,7 @@ int main(int argc, char** argv) {
       {"jit_solve", jit_solve},
       {"worker_ends_while_recording", worker_ends_while_recording},
       {"memory_released_while_recording", memory_released_while_recording},
+      {"first_kernel_of_a_thread_while_recording", first_kernel_of_a_thread_while_recording},
       {"batch_of_70000", batch_of_70000},
       {"bias_at_4_bytes", bias_at_4_bytes},
       {"loader_thread", loader_thread},
