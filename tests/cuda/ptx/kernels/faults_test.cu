@@ -339,13 +339,13 @@ TEST_F(Faults, BlockIsLargerThanItsBounds) {
 }
 
 __global__ void unknown(int* x) {
-  asm volatile("cp.async.wait_all;");
+  asm volatile("barrier.cluster.arrive;");
   x[0] = 1;
 }
 TEST_F(Faults, InstructionIsNotKnown) {
   const Array<int> x(1);
   unknown<<<1, 1, 0, stream>>>(x.data());
-  expect("unknown", {"`cp.async.wait_all`: the instruction is not known"});
+  expect("unknown", {"`barrier.cluster.arrive`: the instruction is not known"});
 }
 
 }  // namespace faults_test
