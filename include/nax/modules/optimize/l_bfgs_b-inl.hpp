@@ -208,10 +208,12 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
   const std::size_t n = s.x.size();
   LimitedMemory memory(static_cast<std::size_t>(run.p.history), run.p.bounded);
   bool restarted = false;
-  // Whether a step of this slope cannot reduce the function by what ftol asks for.
-  const auto is_flat = [&](double slope) { return -slope <= run.p.ftol * std::max(std::fabs(s.fun), 1.); };
+  // Whether a step of this slope cannot reduce the function by what ftol asks for, or by what it rounds.
+  const double least = std::max(run.p.ftol, 128 * std::numeric_limits<double>::epsilon());
+  const auto is_flat = [&](double slope) { return -slope <= least * std::max(std::fabs(s.fun), 1.); };
   for (; s.nit < run.p.max_steps && !run.spent(); ++s.nit) {
-    if (projected_gradient(run) <= run.p.gtol) {
+    const double gradient = projected_gradient(run);
+    if (gradient <= run.p.gtol) {
       s.status = 0;
       return;
     }
@@ -240,8 +242,11 @@ inline void run_l_bfgs_b(MinimizeRun& run) {
       s.status = is_flat(slope) ? 0 : 2;
       return;
     }
-    const bool stalled = before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.});
-    const bool small = projected_gradient(run) <= run.p.gtol;
+    const double left = projected_gradient(run);
+    const bool small = left <= run.p.gtol;
+    // Near a minimum the function no longer tells points apart; the gradient does.
+    const bool stalled = before - s.fun <= run.p.ftol * std::max({std::fabs(before), std::fabs(s.fun), 1.}) &&
+                         left > gradient / 2;
     if (stalled && (restarted || small)) {
       ++s.nit;
       s.status = small || run.found || is_flat(slope) ? 0 : 2;

@@ -77,6 +77,9 @@ NAX_ENGINE WolfeStep wolfe_search(FunctionRef<double(double, double&)> phi, doub
   WolfeStep out{alpha, value, slope, false};
   if (!(slope < 0) || !std::isfinite(value)) return out;
   const double test = o.c1 * slope;
+  // Near a minimum rounding hides what the function falls by: there the slope decides (Hager and Zhang's
+  // approximate condition, 2005).
+  const double hidden = value + 16 * std::numeric_limits<double>::epsilon() * std::fabs(value);
   bool bracketed = false, first_stage = true;
   SearchPoint best{0, value, slope}, other = best;
   double width = o.longest, width1 = 2 * width, low = 0, high = 5 * alpha;
@@ -91,7 +94,7 @@ NAX_ENGINE WolfeStep wolfe_search(FunctionRef<double(double, double&)> phi, doub
     out = {alpha, f, d, false};
     const double line = value + alpha * test;
     if (first_stage && f <= line && d >= 0) first_stage = false;
-    if (f <= line && std::fabs(d) <= o.c2 * -slope) {
+    if (f <= std::max(line, hidden) && std::fabs(d) <= o.c2 * -slope) {
       out.found = true;
       return out;
     }
