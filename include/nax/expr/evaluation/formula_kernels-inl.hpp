@@ -199,11 +199,6 @@ NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* c
                          void* const* grads, unsigned added, void* values, std::int64_t n) {
   const ExpressionSymbols& symbols = *slot.symbols;
   const WantedGradients wanted(symbols, grads, added);
-  const bool valued = values != nullptr;
-  OwnVariant own;
-  const FormulaVariant& variant = *variant_of(
-      slot.variants, symbols, wanted.key(valued ? FormulaWork::pull_valued : FormulaWork::pull), constants,
-      &own, [&](bool&) { return stored_pull_formula(symbols, constants, wanted, valued); });
   InputPlaces in;
   void* out[max_leaves + 1];
   const void** to_in = list_inputs(symbols, constants, leaves, in);
@@ -214,8 +209,14 @@ NAX_ENGINE void run_pull(FormulaSlot& slot, const void* constants, const void* c
     if (wanted.adds(l)) *to_in++ = grads[l];
     *to_out++ = grads[l];
   }
+  const bool valued = values != nullptr;
   if (valued) *to_out++ = values;
-  if (to_out != out) variant.run(in, out, n);
+  if (to_out == out) return;
+  OwnVariant own;
+  const FormulaVariant& variant = *variant_of(
+      slot.variants, symbols, wanted.key(valued ? FormulaWork::pull_valued : FormulaWork::pull), constants,
+      &own, [&](bool&) { return stored_pull_formula(symbols, constants, wanted, valued); });
+  variant.run(in, out, n);
 }
 
 // Scales the gradient, and adds `count` values up where a sum is wanted.
