@@ -87,9 +87,8 @@ Array<T> cross_entropy_rows(const Array<T>& x, const Array<T>& labels, const Axi
   CrossEntropyRows<T> kept{x, labels, {}, {}, visible};
   Array<T> result = typed<T>(allocate(dtype_of<T>, rows, device));
   if (recorded) {
-    using Number = lane_t<T>;
-    kept.greatest = typed<Number>(allocate(dtype_of<Number>, rows, device));
-    kept.logarithms = typed<Number>(allocate(dtype_of<Number>, rows, device));
+    kept.greatest = typed<lane_t<T>>(allocate(dtype_of<lane_t<T>>, rows, device));
+    kept.logarithms = typed<lane_t<T>>(allocate(dtype_of<lane_t<T>>, rows, device));
   }
   provide_rows<function, T>();
   run_rows(function, marked_count(visible, frame), 0, {&from_x, &from_labels},

@@ -52,12 +52,11 @@ Array<T> rms_norm_rows(const Array<T>& x_, const Array<T>& scale, const AxisMark
   const Frame frame = layout_of(x);
   const Device device = device_for("rms_norm", x, scale);
   const bool recorded = is_recorded(x_) || is_recorded(scale);
-  using Number = lane_t<T>;
   Array<T> result = typed<T>(allocate(dtype_of<T>, frame, device));
-  Array<Number> inverse;
+  Array<lane_t<T>> inverse;
   if (recorded)
-    inverse = typed<Number>(
-        allocate(dtype_of<Number>, reduced_frame(frame, over_frame(visible, frame), true), device));
+    inverse = typed<lane_t<T>>(
+        allocate(dtype_of<lane_t<T>>, reduced_frame(frame, over_frame(visible, frame), true), device));
   provide_rows<function, T>();
   run_rows(function, marked_count(visible, frame), epsilon, {&x, &scale},
            {&result, recorded ? &inverse : nullptr});

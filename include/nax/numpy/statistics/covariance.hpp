@@ -45,6 +45,7 @@ Array<T> observation_weights(const char* function, const char* name, const Array
   if (w.ndim() != 1 || w.shape(0) != n)
     raise<ShapeError>({function, ": ", name, " must be 1-d with a number for each of ", n,
                        " observations, shape ", w.shape()});
+  provide_extremes<double>();
   check_weights(function, w);
   return as_type<T>(w);
 }
