@@ -159,7 +159,7 @@ template <class Rule, int... j, class... A>
   return out;
 }
 
-// Those in the engine.
+// The value and the derivative that the engine has of a rule.
 template <class Rule, class... A>
 ArrayBase value_of_engine(const ArrayBase* operands);
 template <class Rule, class... A>

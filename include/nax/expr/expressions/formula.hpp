@@ -147,7 +147,7 @@ template <class Rule, class... A>
   SymbolOf::shares(x, g, y, shares, Indices{});
 }
 
-// Those in the engine.
+// A rule on symbols, value and shares, as the engine has it.
 template <class Rule, class... A>
 int symbol_of_engine(const int* operands);
 template <class Rule, class... A>
